@@ -1,0 +1,1 @@
+//! Command suites: `suite.toml` and how its commands are read.

@@ -1,0 +1,1 @@
+//! Readers of test reports: TAP and JUnit XML, and the one table of outcomes.

@@ -1,0 +1,1 @@
+//! Running a child process under limits, and ending all of it.

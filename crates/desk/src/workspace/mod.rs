@@ -1,0 +1,1 @@
+//! Workspace hash, difference and freeze.

@@ -1,0 +1,2 @@
+//! Properties of the repository as tests.
+fn main() {}
