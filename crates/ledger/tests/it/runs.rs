@@ -52,7 +52,13 @@ fn peer_run_directories_in_compat_mode() {
 }
 
 fn same_report(got: &Value, want: &Value, name: &str) {
+    // Of a chain that could not be looked at the peer reports zeros; we report nothing of it.
+    let unread = vectors::text(want, "verdict") == "UNVERIFIABLE";
+    let kept = ["arm", "verdict", "failures"];
     for (member, want) in want.as_object().unwrap().iter() {
+        if unread && !kept.contains(&member) {
+            continue;
+        }
         let got = got.get(member).unwrap_or(&Value::Null);
         if member == "failures" {
             let reasons = |value: &Value| -> Vec<(Option<i64>, String)> {
