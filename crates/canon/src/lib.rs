@@ -7,11 +7,13 @@
 mod digest;
 mod number;
 mod read;
+mod shown;
 mod value;
 mod write;
 
 pub use digest::{Digest, DigestParseError, Hasher, hex, unhex};
 pub use number::{Float, Int};
 pub use read::{Limits, ReadError, ReadFault, Reader};
+pub use shown::shown;
 pub use value::{Object, Value};
 pub use write::{NotCanonical, canonical, canonical_digest, compact_ascii, lint_no_floats};

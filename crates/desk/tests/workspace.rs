@@ -1,10 +1,9 @@
 //! Workspace hash and freeze: the peer's vectors and the faults of PC-52 to PC-59.
 #![allow(clippy::unwrap_used)]
 
-use canon::{Digest, Value};
+use canon::{Digest, Value, shown};
 use desk::workspace::{
     Changes, Excluded, Fault, Kind, Limits, Scan, changes, freeze, hash_v2, peer_leaves, peer_manifest, scan,
-    shown,
 };
 use std::ffi::OsStr;
 use std::fs;

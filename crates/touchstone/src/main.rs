@@ -1,2 +1,10 @@
-//! The binary.
-fn main() {}
+//! The binary: arguments in, words out, exit codes.
+
+mod cli;
+mod exit;
+mod output;
+mod verify;
+
+fn main() -> std::process::ExitCode {
+    cli::main()
+}

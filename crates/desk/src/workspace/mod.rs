@@ -5,15 +5,14 @@ mod diff;
 mod freeze;
 mod hash;
 mod open;
-mod path;
 mod scan;
 
 pub use diff::{Changes, changes};
 pub use freeze::{Frozen, freeze};
 pub use hash::{Excluded, PeerLeaf, PeerManifest, hash_v2, peer_leaves, peer_manifest};
-pub use path::shown;
 pub use scan::{EXCLUDED_DIRECTORIES, Kind, Leaf, Limits, Scan, scan};
 
+use canon::shown;
 use std::fmt;
 
 /// What keeps a workspace from being hashed or frozen. After the agent has run each of these is a finding about the

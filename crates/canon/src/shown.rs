@@ -1,8 +1,8 @@
-//! File names on screen and in reports.
+//! Foreign bytes on screen and in reports.
 
 use std::fmt::Write as _;
 
-/// A path without ambiguity and without power over the terminal (PC-55): printable ASCII and other printable
+/// A name or text of somebody else's without ambiguity and without power over the terminal (PC-55): printable ASCII and other printable
 /// characters stay, controls, backslashes and bytes that are no UTF-8 are escaped; a name with a blank at either
 /// end is quoted.
 pub fn shown(path: &[u8]) -> String {
