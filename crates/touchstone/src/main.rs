@@ -6,5 +6,9 @@ mod output;
 mod verify;
 
 fn main() -> std::process::ExitCode {
+    // The desk re-executes this binary as its helper; that has to be found out before anything else happens.
+    if let Some(code) = desk::sandbox::helper_main(std::env::args_os()) {
+        std::process::exit(code);
+    }
     cli::main()
 }
