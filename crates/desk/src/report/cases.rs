@@ -191,7 +191,7 @@ impl Report {
             let at = case.identity as usize;
             if worst[at] == Some(Meaning::Failed) && case.outcome.meaning() != Meaning::Failed && !told[at] {
                 told[at] = true;
-                problems.push(Refusal::DuplicateCase { name: self.full_name(case) });
+                problems.push(Refusal::DuplicateCase { name: super::clip(&self.full_name(case)) });
             }
             if problems.len() >= super::ITEMS_MAX {
                 break;
