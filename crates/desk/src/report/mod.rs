@@ -43,3 +43,25 @@ pub(crate) fn clip(text: &str) -> String {
     let tail: Vec<char> = text.chars().rev().take(half).collect();
     head + " ... " + &tail.into_iter().rev().collect::<String>()
 }
+
+/// A result as text for tests: a line per case and per problem, and the tally.
+#[cfg(test)]
+pub(crate) fn show(result: &Result<Report, Refusal>) -> String {
+    use std::fmt::Write;
+    let report = match result {
+        Ok(report) => report,
+        Err(refusal) => return format!("refused {refusal:?}\n"),
+    };
+    let mut out = String::new();
+    for case in report.cases() {
+        let message = case.message.as_ref().map(|message| format!(" ({message})")).unwrap_or_default();
+        let class = case.class.as_ref().map(|class| format!(" [{class}]")).unwrap_or_default();
+        _ = writeln!(out, "{} {}{class}{message}", case.outcome.code(), report.full_name(case));
+    }
+    for problem in report.problems() {
+        _ = writeln!(out, "problem {problem:?}");
+    }
+    let t = report.tally();
+    _ = writeln!(out, "passed {} failed {} listed {} unstable {}", t.passed, t.failed, t.listed, t.unstable);
+    out
+}

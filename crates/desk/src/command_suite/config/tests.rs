@@ -53,9 +53,15 @@ fn errors_name_the_line() {
         ]],
     );
     check("name = \"x\"", expect!["suite.toml:1: missing field `version`"]);
-    check("version = 1\n= 4", expect!["suite.toml:2: unquoted keys cannot be empty, expected letters, numbers, `-`, `_`"]);
+    check(
+        "version = 1\n= 4",
+        expect!["suite.toml:2: unquoted keys cannot be empty, expected letters, numbers, `-`, `_`"],
+    );
     check("version = 1\ncounts = \"all\"", expect![[r#"suite.toml:2: counts is "none" or absent"#]]);
-    check("version = 1\nallow = [\n\"ok\",\n\"[\"]", expect!["suite.toml:4: allow: unclosed character class; missing ']'"]);
+    check(
+        "version = 1\nallow = [\n\"ok\",\n\"[\"]",
+        expect!["suite.toml:4: allow: unclosed character class; missing ']'"],
+    );
     check("version = 1\nname = \"a\\nb\"", expect!["suite.toml:2: name is empty or has control characters"]);
 }
 
@@ -63,30 +69,74 @@ fn errors_name_the_line() {
 fn errors_in_checks_name_the_line() {
     let with = |line: &str| format!("version = 1\n{CHECK}{line}\n");
     check(&with("result = \"tap\""), expect!["suite.toml:6: duplicate key"]);
-    check(&with("expect = []"), expect!["suite.toml:6: expect is empty; leave it out if the suite expects nothing by name"]);
-    check(&with("expect = [\"a\",\n\"a\"]"), expect!["suite.toml:7: expected names are not empty and not repeated"]);
+    check(
+        &with("expect = []"),
+        expect!["suite.toml:6: expect is empty; leave it out if the suite expects nothing by name"],
+    );
+    check(
+        &with("expect = [\"a\",\n\"a\"]"),
+        expect!["suite.toml:7: expected names are not empty and not repeated"],
+    );
     check(&with("min = 0"), expect!["suite.toml:6: min is at least 1"]);
     check(&with("min = -1"), expect!["suite.toml:6: invalid value: integer `-1`, expected u64"]);
     check(&with("timeout_s = 0"), expect!["suite.toml:6: timeout_s lies between 1 and 86400"]);
     check(&with("timeout_s = 86401"), expect!["suite.toml:6: timeout_s lies between 1 and 86400"]);
-    check(&with("cwd = \"home\""), expect!["suite.toml:6: unknown variant `home`, expected `workspace` or `suite`"]);
-    check(&with("shell = true"), expect!["suite.toml:6: unknown field `shell`, expected one of `name`, `run`, `result`, `expect`, `min`, `cwd`, `timeout_s`, `writable`"]);
+    check(
+        &with("cwd = \"home\""),
+        expect!["suite.toml:6: unknown variant `home`, expected `workspace` or `suite`"],
+    );
+    check(
+        &with("shell = true"),
+        expect![
+            "suite.toml:6: unknown field `shell`, expected one of `name`, `run`, `result`, `expect`, `min`, `cwd`, `timeout_s`, `writable`"
+        ],
+    );
     check(&with(CHECK), expect!["suite.toml:7: this name was used before"]);
-    check("version = 1\n[[check]]\nname = \"c\"\nrun = []\nresult = \"exit\"", expect!["suite.toml:4: run names no program"]);
-    check("version = 1\n[[check]]\nname = \"c\"\nrun = [\"\"]\nresult = \"exit\"", expect!["suite.toml:4: the program's name is empty"]);
-    check("version = 1\n[[check]]\nname = \" \"\nrun = [\"a\"]\nresult = \"exit\"", expect!["suite.toml:3: name is empty or has control characters"]);
-    check("version = 1\n[[check]]\nname = \"c\"\nrun = [\"a\"]\nresult = \"xml\"", expect!["suite.toml:5: unknown variant `xml`, expected one of `exit`, `tap`, `junit`"]);
-    check("version = 1\n[[check]]\nname = \"c\"\nrun = \"a b\"\nresult = \"exit\"", expect![[r#"suite.toml:4: invalid type: string "a b", expected a sequence"#]]);
+    check(
+        "version = 1\n[[check]]\nname = \"c\"\nrun = []\nresult = \"exit\"",
+        expect!["suite.toml:4: run names no program"],
+    );
+    check(
+        "version = 1\n[[check]]\nname = \"c\"\nrun = [\"\"]\nresult = \"exit\"",
+        expect!["suite.toml:4: the program's name is empty"],
+    );
+    check(
+        "version = 1\n[[check]]\nname = \" \"\nrun = [\"a\"]\nresult = \"exit\"",
+        expect!["suite.toml:3: name is empty or has control characters"],
+    );
+    check(
+        "version = 1\n[[check]]\nname = \"c\"\nrun = [\"a\"]\nresult = \"xml\"",
+        expect!["suite.toml:5: unknown variant `xml`, expected one of `exit`, `tap`, `junit`"],
+    );
+    check(
+        "version = 1\n[[check]]\nname = \"c\"\nrun = \"a b\"\nresult = \"exit\"",
+        expect![[r#"suite.toml:4: invalid type: string "a b", expected a sequence"#]],
+    );
 }
 
 #[test]
 fn python_suites_say_their_isolation() {
-    check("version = 1\nkind = \"python\"", expect!["Suite { name: None, allow: [], kind: Python { isolation: Process } }"]);
-    check("version = 1\nkind = \"python\"\nisolation = \"in-process\"", expect!["Suite { name: None, allow: [], kind: Python { isolation: InProcess } }"]);
-    check("version = 1\nisolation = \"process\"", expect![[r#"suite.toml:2: isolation needs kind = "python""#]]);
-    check("version = 1\nkind = \"python\"\nisolation = \"none\"", expect!["suite.toml:3: unknown variant `none`, expected `process` or `in-process`"]);
+    check(
+        "version = 1\nkind = \"python\"",
+        expect!["Suite { name: None, allow: [], kind: Python { isolation: Process } }"],
+    );
+    check(
+        "version = 1\nkind = \"python\"\nisolation = \"in-process\"",
+        expect!["Suite { name: None, allow: [], kind: Python { isolation: InProcess } }"],
+    );
+    check(
+        "version = 1\nisolation = \"process\"",
+        expect![[r#"suite.toml:2: isolation needs kind = "python""#]],
+    );
+    check(
+        "version = 1\nkind = \"python\"\nisolation = \"none\"",
+        expect!["suite.toml:3: unknown variant `none`, expected `process` or `in-process`"],
+    );
     check("version = 1\nkind = \"ruby\"", expect![[r#"suite.toml:2: kind is "python" or absent"#]]);
-    check(&format!("version = 1\nkind = \"python\"\n{CHECK}"), expect![[r#"suite.toml:3: a suite of kind "python" has no [[check]]"#]]);
+    check(
+        &format!("version = 1\nkind = \"python\"\n{CHECK}"),
+        expect![[r#"suite.toml:3: a suite of kind "python" has no [[check]]"#]],
+    );
 }
 
 #[track_caller]

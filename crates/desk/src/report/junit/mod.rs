@@ -51,8 +51,12 @@ pub fn read(bytes: &[u8]) -> Result<Report, Refusal> {
     let mut reader = Reader::default();
     reader.suite(root, None)?;
     reader.report.note_contradicting_duplicates();
-    if reader.report.cases().is_empty() && reader.report.problems().is_empty() {
-        return Err(Refusal::ZeroChecks { reason: None });
+    if reader.report.cases().is_empty() {
+        let zero = Refusal::ZeroChecks { reason: None };
+        if reader.report.problems().is_empty() {
+            return Err(zero);
+        }
+        reader.report.push_problem(zero);
     }
     Ok(reader.report)
 }
@@ -68,7 +72,7 @@ impl Reader {
     /// Reads a suite. The recursion is as deep as the elements nest, which `prescan` bounds.
     fn suite(&mut self, node: Node<'_, '_>, parent: Option<GroupId>) -> Result<Tallies, Refusal> {
         let group = match node.tag_name().name() {
-            "testsuite" => Some(self.group(parent, node.attribute("name").unwrap_or_default())),
+            "testsuite" => self.group(parent, node.attribute("name").unwrap_or_default()),
             _ => parent,
         };
         let mut tallies = Tallies::default();
@@ -144,14 +148,18 @@ impl Reader {
     }
 
     /// Groups of the same name in the same place are one: runners split a suite into several elements.
-    fn group(&mut self, parent: Option<GroupId>, name: &str) -> GroupId {
+    /// A suite without a name is none.
+    fn group(&mut self, parent: Option<GroupId>, name: &str) -> Option<GroupId> {
+        if name.is_empty() {
+            return parent;
+        }
         let key = (parent, name.to_owned());
         if let Some(id) = self.groups.get(&key) {
-            return *id;
+            return Some(*id);
         }
         let id = self.report.push_group(Group { parent, name: name.to_owned() });
         self.groups.insert(key, id);
-        id
+        Some(id)
     }
 }
 
