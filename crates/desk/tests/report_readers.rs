@@ -3,6 +3,8 @@
 //!
 //! A runner that is not installed is named on standard error, and its test says nothing about it.
 
+#![allow(clippy::disallowed_methods, reason = "shell ring: this test starts programs and keeps folders")]
+
 use desk::command_suite::config::{Check, Counts, Cwd, Kind, Paths, parse};
 use desk::command_suite::judge::{Ended, Evidence, ReportFile, judge_check};
 use desk::command_suite::{CheckResult, Verdict, isolation};

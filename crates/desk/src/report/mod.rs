@@ -10,6 +10,8 @@
 
 mod cases;
 pub mod exit;
+#[cfg(test)]
+mod fuzz;
 pub mod junit;
 mod outcome;
 mod refusal;

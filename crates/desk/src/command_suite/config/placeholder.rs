@@ -108,6 +108,14 @@ impl Arg {
         self.pieces.contains(&Piece::Path(placeholder))
     }
 
+    /// The argument, if it has no placeholder and is not empty.
+    pub fn as_text(&self) -> Option<&str> {
+        match self.pieces.as_slice() {
+            [Piece::Text(text)] => Some(text),
+            _ => None,
+        }
+    }
+
     /// Whether it is a path below the folder in which the command starts, not a bare program name.
     pub(super) fn is_relative_path(&self) -> bool {
         matches!(self.pieces.first(), Some(Piece::Text(text)) if text.contains('/') && !text.starts_with('/'))

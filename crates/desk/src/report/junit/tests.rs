@@ -252,6 +252,51 @@ fn counts_as_runners_write_them() {
 }
 
 #[test]
+fn reports_of_runners_have_no_contradiction() {
+    let nextest = "<testsuites name='nextest-run' tests='3' skipped='0' failures='1' errors='0' uuid='u' time='0.7'>\
+        <testsuite name='ct' tests='1' skipped='0' errors='0' failures='0'><testcase name='tests::works' classname='ct'/>\
+        </testsuite><testsuite name='ct::a' tests='2' skipped='0' errors='0' failures='1'><testcase name='flaky' \
+        classname='ct::a'><flakyFailure message='first' type='exit code 101'>x<system-out>o</system-out></flakyFailure>\
+        </testcase><testcase name='bad' classname='ct::a'><failure message='m' type='t'>d</failure><rerunFailure/>\
+        <system-out>o</system-out></testcase></testsuite></testsuites>";
+    check(
+        nextest,
+        expect![[r#"
+        pass ct > tests::works [ct]
+        flaky ct::a > flaky [ct::a] (first)
+        fail ct::a > bad [ct::a] (m)
+        passed 1 failed 1 listed 0 unstable 1
+    "#]],
+    );
+    let gotestsum = "<testsuites tests='3' failures='0' errors='0' time='0.1'><testsuite tests='3' failures='0' time='0.003' \
+        name='example.com/calc' timestamp='t'><properties><property name='go.version' value='go1.19'/></properties>\
+        <testcase classname='example.com/calc' name='TestDivision' time='0'/><testcase classname='example.com/calc' \
+        name='TestDivision/divides' time='0'/><testcase classname='example.com/calc' name='TestNet' time='0'><skipped \
+        message='no net'/></testcase></testsuite></testsuites>";
+    check(
+        gotestsum,
+        expect![[r#"
+        pass example.com/calc > TestDivision [example.com/calc]
+        pass example.com/calc > TestDivision/divides [example.com/calc]
+        skipped example.com/calc > TestNet [example.com/calc] (no net)
+        passed 2 failed 0 listed 1 unstable 0
+    "#]],
+    );
+    let libtest = "<?xml version=\"1.0\" encoding=\"UTF-8\"?><testsuites><testsuite name='test' package='test' id='0' \
+        errors='0' failures='1' tests='2' skipped='0' ><testcase classname='integration' name='good' time='0'/><testcase \
+        classname='integration' name='bad' time='0'><failure type='assert'/><system-out><![CDATA[a]]>&#xA;<![CDATA[b]]>\
+        </system-out></testcase><system-out/><system-err/></testsuite></testsuites>";
+    check(
+        libtest,
+        expect![[r#"
+        pass test > good [integration]
+        fail test > bad [integration]
+        passed 1 failed 1 listed 0 unstable 0
+    "#]],
+    );
+}
+
+#[test]
 fn pc_19_flaky_is_never_a_plain_pass() {
     check_case(
         "<flakyFailure message='first try'/>",
