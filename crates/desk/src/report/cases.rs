@@ -1,6 +1,6 @@
 //! A report as a value: cases, the groups they lie in, and what was wrong with the report.
 
-use super::{CASES_MAX, Limit, Meaning, Outcome, Refusal};
+use super::{CASES_MAX, ITEMS_MAX, Limit, Meaning, Outcome, Refusal};
 
 /// Index of a [`Group`] in its report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -67,7 +67,7 @@ impl Report {
         &self.cases
     }
 
-    /// Why the report as a whole is not acceptable; empty for a sound one.
+    /// Why the report as a whole is not acceptable, at most [`ITEMS_MAX`] reasons; empty for a sound one.
     pub fn problems(&self) -> &[Refusal] {
         &self.problems
     }
@@ -177,8 +177,11 @@ impl Report {
         }
     }
 
+    /// Keeps the first [`ITEMS_MAX`]: one is enough to refuse, and hostile reports have one in every line.
     pub(super) fn push_problem(&mut self, problem: Refusal) {
-        self.problems.push(problem);
+        if self.problems.len() < ITEMS_MAX {
+            self.problems.push(problem);
+        }
     }
 
     /// Adds one [`Refusal::DuplicateCase`] for every case of which one result failed and another did not
@@ -193,10 +196,10 @@ impl Report {
                 told[at] = true;
                 problems.push(Refusal::DuplicateCase { name: super::clip(&self.full_name(case)) });
             }
-            if problems.len() >= super::ITEMS_MAX {
+            if problems.len() >= ITEMS_MAX {
                 break;
             }
         }
-        self.problems.append(&mut problems);
+        problems.into_iter().for_each(|problem| self.push_problem(problem));
     }
 }
