@@ -141,6 +141,24 @@ fn assert_refused(result: &CheckResult, expected: &[&str]) {
 }
 
 #[test]
+fn every_example_is_whole() {
+    let mut seen = 0;
+    for entry in fs::read_dir(examples()).expect("the examples") {
+        let folder = entry.expect("an entry").path();
+        if folder.is_dir() {
+            let (_, check, _) = read_suite(&folder.join("suite"));
+            assert!(!check.expect.is_empty() && check.min.is_some(), "{}", folder.display());
+            assert!(!check.program_is_in_delivery());
+            for part in ["good", "bad", "README.md"] {
+                assert!(folder.join(part).exists(), "{} has {part}", folder.display());
+            }
+            seen += 1;
+        }
+    }
+    assert_eq!(seen, 4);
+}
+
+#[test]
 fn pytest_example_pc_05_pc_20() {
     let Some(python) = python_with_pytest("pytest_example_pc_05_pc_20") else { return };
     assert_accepted(&run_example("pytest", "good", &python, true), 3);

@@ -114,11 +114,34 @@ impl Report {
         })
     }
 
-    /// Compared from the end, part by part, so that the full name is never built: groups nest, and building all
-    /// full names could take far more memory than the report.
+    /// Whether `expected` names a group: its own name or its path.
+    pub(crate) fn is_group_named(&self, group: &Group, expected: &str) -> bool {
+        group.name == expected || self.is_path(group.parent, &group.name, expected)
+    }
+
+    /// The groups that hold a case, at any depth. An empty suite reports nothing.
+    pub(crate) fn groups_with_cases(&self) -> Vec<&Group> {
+        let mut holds = vec![false; self.groups.len()];
+        for case in &self.cases {
+            let mut next = case.group;
+            // Stops at the first group that is marked, so that every group is walked once.
+            while let Some(at) = next.filter(|id| holds.get(id.0 as usize) == Some(&false)) {
+                holds[at.0 as usize] = true;
+                next = self.group(at).and_then(|group| group.parent);
+            }
+        }
+        self.groups.iter().zip(holds).filter_map(|(group, holds)| holds.then_some(group)).collect()
+    }
+
     fn is_full_name(&self, case: &Case, expected: &str) -> bool {
-        let Some(mut rest) = expected.strip_suffix(case.name.as_str()) else { return false };
-        for group in self.path(case.group) {
+        self.is_path(case.group, &case.name, expected)
+    }
+
+    /// Compared from the end, part by part, so that the path is never built: groups nest, and building all paths
+    /// could take far more memory than the report.
+    fn is_path(&self, around: Option<GroupId>, name: &str, expected: &str) -> bool {
+        let Some(mut rest) = expected.strip_suffix(name) else { return false };
+        for group in self.path(around) {
             let shorter = rest.strip_suffix(" > ").and_then(|r| r.strip_suffix(group.name.as_str()));
             match shorter {
                 Some(shorter) => rest = shorter,
