@@ -167,6 +167,39 @@ fn pytest_example_pc_05_pc_20() {
     assert_refused(&run_example("pytest", "bad", &python, true), &["report_missing"]);
 }
 
+/// A delivery that brings its own `pytest.py`, which writes a perfect report. With the example's flags the real pytest
+/// runs; without `-I` the forgery would win, which shows that this test can tell.
+#[test]
+fn a_forged_pytest_in_the_delivery_is_not_started() {
+    let Some(python) = python_with_pytest("a_forged_pytest_in_the_delivery_is_not_started") else { return };
+    let isolated = run_forged_pytest(&python, |toml| toml);
+    assert_refused(&isolated, &["exit_status_nonzero", "cases_failed"]);
+    let open = run_forged_pytest(&python, |toml| toml.replace("\"-I\", ", ""));
+    assert_eq!(open.verdict, Verdict::Accepted);
+}
+
+fn run_forged_pytest(python: &Path, change: impl Fn(String) -> String) -> CheckResult {
+    const FORGED: &str = "import sys\n\
+        names = ['test_adds', 'test_divides', 'test_refuses_zero', 'test_known_gap']\n\
+        report = next(a for a in sys.argv if a.startswith('--junitxml=')).split('=', 1)[1]\n\
+        cases = ''.join(f'<testcase name=\"{name}\"/>' for name in names)\n\
+        open(report, 'w').write(f'<testsuite>{cases}</testsuite>')\n";
+    const WRONG: &str = "def add(a, b):\n    return a + b\n\ndef divide(a, b):\n    return 0\n";
+    let temp = tempfile::tempdir().expect("a folder");
+    let here = |name: &str| temp.path().join(name);
+    copy(&examples().join("pytest/suite"), &here("suite"));
+    for name in ["workspace", "scratch", "reports"] {
+        fs::create_dir(here(name)).expect("a folder");
+    }
+    fs::write(here("workspace").join("pytest.py"), FORGED).expect("a file");
+    fs::write(here("workspace").join("calc.py"), WRONG).expect("a file");
+    let path = here("suite").join("suite.toml");
+    let toml = change(fs::read_to_string(&path).expect("suite.toml"));
+    fs::write(&path, toml).expect("suite.toml");
+    let (_, check, counts) = read_suite(&here("suite"));
+    run_check(&check, counts, python, &here)
+}
+
 #[test]
 fn cargo_example_pc_05_pc_17() {
     let Some(cargo) = tool("cargo_example_pc_05_pc_17", "cargo", &["--version"]) else { return };
