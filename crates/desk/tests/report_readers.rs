@@ -141,12 +141,63 @@ fn assert_refused(result: &CheckResult, expected: &[&str]) {
 }
 
 #[test]
+fn every_example_is_whole() {
+    let mut seen = 0;
+    for entry in fs::read_dir(examples()).expect("the examples") {
+        let folder = entry.expect("an entry").path();
+        if folder.is_dir() {
+            let (_, check, _) = read_suite(&folder.join("suite"));
+            assert!(!check.expect.is_empty() && check.min.is_some(), "{}", folder.display());
+            assert!(!check.program_is_in_delivery());
+            for part in ["good", "bad", "README.md"] {
+                assert!(folder.join(part).exists(), "{} has {part}", folder.display());
+            }
+            seen += 1;
+        }
+    }
+    assert_eq!(seen, 4);
+}
+
+#[test]
 fn pytest_example_pc_05_pc_20() {
     let Some(python) = python_with_pytest("pytest_example_pc_05_pc_20") else { return };
     assert_accepted(&run_example("pytest", "good", &python, true), 3);
     // The flags alone hold as well: the delivery's conftest.py and pytest.ini are still there.
     assert_refused(&run_example("pytest", "bad", &python, false), &["report_missing"]);
     assert_refused(&run_example("pytest", "bad", &python, true), &["report_missing"]);
+}
+
+/// A delivery that brings its own `pytest.py`, which writes a perfect report. With the example's flags the real pytest
+/// runs; without `-I` the forgery would win, which shows that this test can tell.
+#[test]
+fn a_forged_pytest_in_the_delivery_is_not_started() {
+    let Some(python) = python_with_pytest("a_forged_pytest_in_the_delivery_is_not_started") else { return };
+    let isolated = run_forged_pytest(&python, |toml| toml);
+    assert_refused(&isolated, &["exit_status_nonzero", "cases_failed"]);
+    let open = run_forged_pytest(&python, |toml| toml.replace("\"-I\", ", ""));
+    assert_eq!(open.verdict, Verdict::Accepted);
+}
+
+fn run_forged_pytest(python: &Path, change: impl Fn(String) -> String) -> CheckResult {
+    const FORGED: &str = "import sys\n\
+        names = ['test_adds', 'test_divides', 'test_refuses_zero', 'test_known_gap']\n\
+        report = next(a for a in sys.argv if a.startswith('--junitxml=')).split('=', 1)[1]\n\
+        cases = ''.join(f'<testcase name=\"{name}\"/>' for name in names)\n\
+        open(report, 'w').write(f'<testsuite>{cases}</testsuite>')\n";
+    const WRONG: &str = "def add(a, b):\n    return a + b\n\ndef divide(a, b):\n    return 0\n";
+    let temp = tempfile::tempdir().expect("a folder");
+    let here = |name: &str| temp.path().join(name);
+    copy(&examples().join("pytest/suite"), &here("suite"));
+    for name in ["workspace", "scratch", "reports"] {
+        fs::create_dir(here(name)).expect("a folder");
+    }
+    fs::write(here("workspace").join("pytest.py"), FORGED).expect("a file");
+    fs::write(here("workspace").join("calc.py"), WRONG).expect("a file");
+    let path = here("suite").join("suite.toml");
+    let toml = change(fs::read_to_string(&path).expect("suite.toml"));
+    fs::write(&path, toml).expect("suite.toml");
+    let (_, check, counts) = read_suite(&here("suite"));
+    run_check(&check, counts, python, &here)
 }
 
 #[test]

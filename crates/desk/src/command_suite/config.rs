@@ -17,6 +17,9 @@
 //! writable = false             # true: the check may write to its copy of the delivery
 //! ```
 //!
+//! An expected name is the case's own name, or `classname.name`, or the names of the groups around it and its own joined
+//! by ` > `; the name of a group (a subtest, a suite) will do too. Compared whole.
+//!
 //! A Python suite has no `[[check]]`: `version = 1`, `kind = "python"`, `isolation = "process"` or `"in-process"`.
 
 mod placeholder;
@@ -93,7 +96,7 @@ pub struct Check {
     pub run: Vec<Arg>,
     /// How its result is read.
     pub result: ResultKind,
-    /// Names of cases that must be reported.
+    /// Names of cases that must be reported, see [`Report::is_named`](crate::report::Report::is_named).
     pub expect: Vec<String>,
     /// Fewest cases that must run and count.
     pub min: Option<u64>,

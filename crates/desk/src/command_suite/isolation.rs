@@ -82,7 +82,7 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         reader: "python tools",
-        globs: &[".coveragerc", ".pdbrc", "noxfile.py", "pip.conf", "uv.toml", "setup.py"],
+        globs: &[".coveragerc", ".pdbrc", "noxfile.py", "pip.conf", "uv.toml"],
         why: "names code that the tool runs, or replaces what is measured",
     },
     Rule {
@@ -124,6 +124,11 @@ pub const RULES: &[Rule] = &[
             "deno.jsonc",
         ],
         why: "scripts decide what `npm test` runs; imports, exports and settings of runners redirect modules",
+    },
+    Rule {
+        reader: "npx and package scripts",
+        globs: &["node_modules/.bin", "node_modules/.bin/*"],
+        why: "the runner itself, brought by the delivery",
     },
     Rule {
         reader: "node",

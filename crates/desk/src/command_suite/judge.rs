@@ -249,21 +249,23 @@ fn judge_report(check: &Check, report: &Report, refusals: &mut Vec<Refusal>) {
     }
 }
 
-/// Every expected name must have been reported, and must mean one case only.
+/// Every expected name must have been reported, and must mean one case only. The name of a group of cases will do too:
+/// a subtest is a point of its own to those who wrote it.
 fn judge_expectations(check: &Check, report: &Report, refusals: &mut Vec<Refusal>) {
     let mut missing = (0_u64, Vec::new());
-    let index = NameIndex::new(report);
+    let cases = NameIndex::new(report.cases().iter().collect(), |case| case.name.as_str());
+    let groups = NameIndex::new(report.groups_with_cases(), |group| group.name.as_str());
     for expected in &check.expect {
-        let mut found = index.named(expected);
-        let Some(first) = found.next() else {
+        let mut found = cases.named(expected).filter(|case| report.is_named(case, expected));
+        if let Some(first) = found.next() {
+            if found.any(|other| !report.same_place(first, other)) {
+                refusals.push(Refusal::ExpectedNameAmbiguous { name: expected.clone() });
+            }
+        } else if !groups.named(expected).any(|group| report.is_group_named(group, expected)) {
             missing.0 += 1;
             if missing.1.len() < ITEMS_MAX {
                 missing.1.push(expected.clone());
             }
-            continue;
-        };
-        if found.any(|other| !report.same_place(first, other)) {
-            refusals.push(Refusal::ExpectedNameAmbiguous { name: expected.clone() });
         }
     }
     if missing.0 > 0 {
@@ -271,37 +273,31 @@ fn judge_expectations(check: &Check, report: &Report, refusals: &mut Vec<Refusal
     }
 }
 
-/// Cases by the last word of their names, so that many expectations against many cases stay affordable.
-struct NameIndex<'a> {
-    report: &'a Report,
-    /// Case indices, sorted by name.
-    by_name: Vec<usize>,
+/// Cases or groups sorted by their own names, so that many expectations against many cases stay affordable.
+struct NameIndex<'a, T> {
+    sorted: Vec<&'a T>,
+    name: fn(&T) -> &str,
 }
 
-impl<'a> NameIndex<'a> {
-    fn new(report: &'a Report) -> Self {
-        let mut by_name: Vec<usize> = (0..report.cases().len()).collect();
-        by_name.sort_by(|a, b| report.cases()[*a].name.cmp(&report.cases()[*b].name));
-        NameIndex { report, by_name }
+impl<'a, T> NameIndex<'a, T> {
+    fn new(mut sorted: Vec<&'a T>, name: fn(&T) -> &str) -> Self {
+        sorted.sort_by(|a, b| name(a).cmp(name(b)));
+        NameIndex { sorted, name }
     }
 
-    /// The cases that `expected` names. A longer spelling ends in the case's own name, behind a dot or ` > `, so
-    /// only those endings are looked up.
-    fn named(&self, expected: &'a str) -> impl Iterator<Item = &'a crate::report::Case> {
+    /// Those that `expected` may name. A longer spelling ends in the own name, behind a dot or ` > `, so only those
+    /// endings are looked up.
+    fn named(&self, expected: &str) -> impl Iterator<Item = &'a T> {
         let behind_dots = expected.match_indices('.').map(|(at, dot)| at + dot.len());
         let behind_arrows = expected.match_indices(" > ").map(|(at, arrow)| at + arrow.len());
         let starts = std::iter::once(0).chain(behind_dots).chain(behind_arrows);
-        starts
-            .flat_map(move |start| self.equal_range(&expected[start..]))
-            .map(|at| &self.report.cases()[*at])
-            .filter(move |case| self.report.is_named(case, expected))
+        starts.flat_map(move |start| self.equal_range(&expected[start..])).copied()
     }
 
-    fn equal_range(&self, name: &str) -> &[usize] {
-        let cases = self.report.cases();
-        let start = self.by_name.partition_point(|at| cases[*at].name.as_str() < name);
-        let len = self.by_name[start..].partition_point(|at| cases[*at].name.as_str() <= name);
-        &self.by_name[start..start + len]
+    fn equal_range(&self, wanted: &str) -> &[&'a T] {
+        let start = self.sorted.partition_point(|item| (self.name)(item) < wanted);
+        let len = self.sorted[start..].partition_point(|item| (self.name)(item) <= wanted);
+        &self.sorted[start..start + len]
     }
 }
 

@@ -1,6 +1,6 @@
 //! A report as a value: cases, the groups they lie in, and what was wrong with the report.
 
-use super::{CASES_MAX, Limit, Meaning, Outcome, Refusal};
+use super::{CASES_MAX, ITEMS_MAX, Limit, Meaning, Outcome, Refusal};
 
 /// Index of a [`Group`] in its report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -67,7 +67,7 @@ impl Report {
         &self.cases
     }
 
-    /// Why the report as a whole is not acceptable; empty for a sound one.
+    /// Why the report as a whole is not acceptable, at most [`ITEMS_MAX`] reasons; empty for a sound one.
     pub fn problems(&self) -> &[Refusal] {
         &self.problems
     }
@@ -114,11 +114,34 @@ impl Report {
         })
     }
 
-    /// Compared from the end, part by part, so that the full name is never built: groups nest, and building all
-    /// full names could take far more memory than the report.
+    /// Whether `expected` names a group: its own name or its path.
+    pub(crate) fn is_group_named(&self, group: &Group, expected: &str) -> bool {
+        group.name == expected || self.is_path(group.parent, &group.name, expected)
+    }
+
+    /// The groups that hold a case, at any depth. An empty suite reports nothing.
+    pub(crate) fn groups_with_cases(&self) -> Vec<&Group> {
+        let mut holds = vec![false; self.groups.len()];
+        for case in &self.cases {
+            let mut next = case.group;
+            // Stops at the first group that is marked, so that every group is walked once.
+            while let Some(at) = next.filter(|id| holds.get(id.0 as usize) == Some(&false)) {
+                holds[at.0 as usize] = true;
+                next = self.group(at).and_then(|group| group.parent);
+            }
+        }
+        self.groups.iter().zip(holds).filter_map(|(group, holds)| holds.then_some(group)).collect()
+    }
+
     fn is_full_name(&self, case: &Case, expected: &str) -> bool {
-        let Some(mut rest) = expected.strip_suffix(case.name.as_str()) else { return false };
-        for group in self.path(case.group) {
+        self.is_path(case.group, &case.name, expected)
+    }
+
+    /// Compared from the end, part by part, so that the path is never built: groups nest, and building all paths
+    /// could take far more memory than the report.
+    fn is_path(&self, around: Option<GroupId>, name: &str, expected: &str) -> bool {
+        let Some(mut rest) = expected.strip_suffix(name) else { return false };
+        for group in self.path(around) {
             let shorter = rest.strip_suffix(" > ").and_then(|r| r.strip_suffix(group.name.as_str()));
             match shorter {
                 Some(shorter) => rest = shorter,
@@ -177,8 +200,11 @@ impl Report {
         }
     }
 
+    /// Keeps the first [`ITEMS_MAX`]: one is enough to refuse, and hostile reports have one in every line.
     pub(super) fn push_problem(&mut self, problem: Refusal) {
-        self.problems.push(problem);
+        if self.problems.len() < ITEMS_MAX {
+            self.problems.push(problem);
+        }
     }
 
     /// Adds one [`Refusal::DuplicateCase`] for every case of which one result failed and another did not
@@ -193,10 +219,10 @@ impl Report {
                 told[at] = true;
                 problems.push(Refusal::DuplicateCase { name: super::clip(&self.full_name(case)) });
             }
-            if problems.len() >= super::ITEMS_MAX {
+            if problems.len() >= ITEMS_MAX {
                 break;
             }
         }
-        self.problems.append(&mut problems);
+        problems.into_iter().for_each(|problem| self.push_problem(problem));
     }
 }

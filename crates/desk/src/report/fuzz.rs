@@ -188,6 +188,8 @@ fn hostile_shapes_take_linear_time() {
             "<testsuite>{}</testsuite>",
             "<testsuite name='n'><testcase name='c'/></testsuite>".repeat(50_000)
         ),
+        format!("<testsuite>{}</testsuite>", "<testsuite tests='0'><testcase/></testsuite>\n".repeat(50_000)),
+        "    1..1\n1..1\n".repeat(100_000),
         "<![CDATA[".repeat(300_000),
         "<!--".repeat(500_000),
         "ok 1\n".repeat(190_000),

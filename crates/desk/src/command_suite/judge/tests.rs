@@ -233,6 +233,7 @@ fn expected_names() {
     let nested = "    ok 1 - adds\n    1..1\nok 1 - calc\nok 2 - other\n1..2\n";
     check(tap_check("expect = [\"adds\", \"other\"]"), &stdout(nested), expect!["0 (2 of 2 passed)"]);
     check(tap_check("expect = [\"calc > adds\"]"), &stdout(nested), expect!["0 (2 of 2 passed)"]);
+    check(tap_check("expect = [\"calc\", \"other\"]"), &stdout(nested), expect!["0 (2 of 2 passed)"]);
     check(
         tap_check("expect = [\"add\", \"dds\", \"c > adds\", \" > other\"]"),
         &stdout(nested),
@@ -269,6 +270,25 @@ fn expected_names_with_classes() {
         expect![[
             r#"20 (2 of 2 passed); case_not_reported CaseNotReported { count: 2, names: ["m.c.t", "a.t"] }"#
         ]],
+    );
+}
+
+#[test]
+fn an_empty_group_is_not_reported() {
+    let xml = "<testsuites><testsuite name='a'><testsuite name='b'/></testsuite><testsuite name='c'><testsuite name='d'>\
+        <testcase name='t'/></testsuite></testsuite></testsuites>";
+    let junit = |more: &str| check_of("", "\"p\"", "junit", more);
+    check(
+        junit("expect = [\"a\", \"b\", \" \"]"),
+        &stdout(xml),
+        expect![[
+            r#"20 (1 of 1 passed); case_not_reported CaseNotReported { count: 3, names: ["a", "b", " "] }"#
+        ]],
+    );
+    check(
+        junit("expect = [\"c\", \"d\", \"c > d\", \"c > d > t\"]"),
+        &stdout(xml),
+        expect!["0 (1 of 1 passed)"],
     );
 }
 
