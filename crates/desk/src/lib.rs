@@ -1,8 +1,12 @@
 //! Shell ring: runs agents and checks.
 
 pub mod command_suite;
+pub mod gate;
+pub mod keydir;
 pub mod python_suite;
 pub mod report;
+pub mod run;
 pub mod sandbox;
+pub mod store;
 pub mod supervise;
 pub mod workspace;

@@ -1,0 +1,367 @@
+//! Command suites inside the sandbox (rulings 10 to 19).
+
+use super::python::{in_path, interpreter, name_of};
+use super::view::{self, View};
+use super::{Delivery, Judgement, StoredSuite, stop_for, works_on_nothing};
+use crate::command_suite::config::{Check, Counts, Cwd, Paths};
+use crate::command_suite::judge::{Cases, CheckResult, Ended, Evidence, Of, ReportFile, Verdict, VoidCause};
+use crate::command_suite::{judge_check, judge_suite, tool};
+use crate::report::{ExitStatus, REPORT_BYTES_MAX, Refusal};
+use crate::sandbox::{self, Cannot, Limits, Sandbox, Spec, Status, program_roots};
+use crate::workspace::Fault;
+use canon::{Object, Value, canonical_digest};
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io::{self, Read as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use verdict::StopReason;
+
+/// A command suite and what it is run on.
+pub(super) struct Commands<'a> {
+    pub(super) sandbox: &'a Sandbox,
+    pub(super) suite: &'a StoredSuite,
+    pub(super) counts: Counts,
+    pub(super) checks: &'a [Check],
+    pub(super) allow: &'a [String],
+    pub(super) delivery: &'a Delivery<'a>,
+}
+
+/// The fresh folders of one check.
+struct Folders {
+    suite: PathBuf,
+    report: PathBuf,
+    scratch: PathBuf,
+}
+
+impl Commands<'_> {
+    pub(super) fn judge(&self) -> Judgement {
+        let Delivery { frozen, scan, scratch, .. } = self.delivery;
+        let view = match view::for_reading(frozen, scan, self.allow, scratch) {
+            Ok(view) => view,
+            Err(fault) => return self.unfit(&fault),
+        };
+        let mut results = Vec::new();
+        for (index, check) in self.checks.iter().enumerate() {
+            match self.run(index, check, &view) {
+                Ok(result) => results.push(result),
+                Err(fault) => return self.unfit(&fault),
+            }
+        }
+        self.judgement(&results, &view)
+    }
+
+    fn unfit(&self, fault: &Fault) -> Judgement {
+        let stop = stop_for(fault, works_on_nothing(self.sandbox, self.delivery.scratch));
+        Judgement::without_checks(stop, fault.code(), fault.to_string())
+    }
+
+    fn run(&self, index: usize, check: &Check, view: &View) -> Result<CheckResult, Fault> {
+        let trouble = |error: io::Error| Fault::CopyFailed(error.to_string());
+        let folders = self.folders(index).map_err(trouble)?;
+        let root = if check.writable {
+            view::for_writing(view, folders.report.parent().unwrap_or(&folders.report))?
+        } else {
+            view.root.clone()
+        };
+        if let Some(cause) = self.missing_tool(check, &folders) {
+            let evidence = evidence(Ended::Infrastructure(cause), &[], false, ReportFile::Absent);
+            return Ok(judge_check(check, self.counts, &evidence));
+        }
+        let report = folders.report.join("report");
+        let paths = Paths {
+            suite: folders.suite.as_os_str(),
+            workspace: root.as_os_str(),
+            report: report.as_os_str(),
+            scratch: folders.scratch.as_os_str(),
+        };
+        let argv: Vec<OsString> = check.run.iter().map(|arg| arg.expand(&paths)).collect();
+        let (ended, stdout, truncated) = self.start(check, argv, &root, &folders);
+        let bytes;
+        let file = match read_report(&report) {
+            Ok(None) => ReportFile::Absent,
+            Ok(Some(read)) if read.len() > REPORT_BYTES_MAX => ReportFile::TooLarge,
+            Ok(Some(read)) => {
+                bytes = read;
+                ReportFile::Bytes(&bytes)
+            }
+            Err(_) => ReportFile::NotAFile,
+        };
+        Ok(judge_check(check, self.counts, &evidence(ended, &stdout, truncated, file)))
+    }
+
+    fn folders(&self, index: usize) -> io::Result<Folders> {
+        let root = self.delivery.scratch.join(format!("check-{}", index + 1));
+        let folder = |name: &str| -> io::Result<PathBuf> {
+            let path = root.join(name);
+            fs::create_dir_all(&path)?;
+            Ok(path)
+        };
+        let folders =
+            Folders { suite: folder("suite")?, report: folder("report")?, scratch: folder("scratch")? };
+        self.suite.write_to(&folders.suite)?;
+        Ok(folders)
+    }
+
+    /// A runner that is a module of another program is asked for where no delivery can answer (ruling 17).
+    fn missing_tool(&self, check: &Check, folders: &Folders) -> Option<VoidCause> {
+        let probe = tool::probe(check)?;
+        let argv = probe.argv.iter().map(OsString::from).collect();
+        let program = Program::find(argv);
+        let mut spec = Spec::new(program.argv, folders.scratch.clone());
+        spec.read_only = program.roots;
+        spec.scratch = Some(folders.scratch.clone());
+        spec.env = program.env;
+        spec.limits = Limits { ..limits(check, self.delivery) };
+        let ended = self.sandbox.start(spec).ok()?.wait();
+        (ended.status != Status::Exited(0)).then_some(VoidCause::ProgramMissing { program: probe.tool })
+    }
+
+    fn start(
+        &self,
+        check: &Check,
+        argv: Vec<OsString>,
+        root: &Path,
+        folders: &Folders,
+    ) -> (Ended, Vec<u8>, bool) {
+        let program = if check.program_is_in_delivery() { Program::plain(argv) } else { Program::find(argv) };
+        let mut read_only = program.roots;
+        read_only.push(folders.suite.clone());
+        let mut writable = vec![folders.report.clone()];
+        let tree = if check.writable { &mut writable } else { &mut read_only };
+        tree.push(root.to_path_buf());
+        let spec = Spec {
+            argv: program.argv,
+            cwd: match check.cwd {
+                Cwd::Workspace => root.to_path_buf(),
+                Cwd::Suite => folders.suite.clone(),
+            },
+            env: program.env,
+            stdin: sandbox::Stdin::Null,
+            read_only,
+            writable,
+            scratch: Some(folders.scratch.clone()),
+            pass_fds: Vec::new(),
+            limits: limits(check, self.delivery),
+        };
+        let ended = match self.sandbox.start(spec) {
+            Ok(running) => running.wait(),
+            Err(error) => return (self.not_started("start", &error.to_string()), Vec::new(), false),
+        };
+        let truncated = ended.stdout.dropped_bytes() > 0;
+        let how = match &ended.status {
+            Status::Exited(code) => Ended::Status(ExitStatus::Exited(*code)),
+            Status::Signaled(signal) => Ended::Status(ExitStatus::Signaled(*signal)),
+            Status::Killed | Status::TooManyProcesses => Ended::Status(ExitStatus::Signaled(libc::SIGKILL)),
+            Status::TimedOut => Ended::TimedOut,
+            Status::CouldNotStart { why: Cannot::NotFound, .. } => Ended::ProgramMissing,
+            Status::CouldNotStart { why, program } => self.not_started(why.code(), &name_of(program)),
+            Status::SetupFailed { step, errno } => {
+                self.not_started(step, &io::Error::from_raw_os_error(*errno).to_string())
+            }
+            Status::Lost => self.not_started("keeper_lost", "the keeper of the check was ended from outside"),
+        };
+        (how, ended.stdout.bytes(), truncated)
+    }
+
+    /// The desk's own trouble, or the delivery's (ruling 16).
+    fn not_started(&self, step: &str, detail: &str) -> Ended {
+        if works_on_nothing(self.sandbox, self.delivery.scratch) {
+            return Ended::Status(ExitStatus::Signaled(libc::SIGKILL));
+        }
+        Ended::Infrastructure(VoidCause::StartFailed { step: step.to_owned(), detail: detail.to_owned() })
+    }
+
+    fn judgement(&self, results: &[CheckResult], view: &View) -> Judgement {
+        let verdict = judge_suite(results);
+        let tallies: Vec<_> = results.iter().filter_map(CheckResult::tally).collect();
+        let measured = !tallies.is_empty();
+        let passed: u64 = tallies.iter().map(|tally| tally.passed).sum();
+        let counted: u64 = tallies.iter().map(|tally| tally.counted()).sum();
+        let (mut stop, reasons, failures) = explain(&verdict);
+        let unreadable = |result: &CheckResult| matches!(result.cases, Cases::Unreadable);
+        if stop == StopReason::VisiblePass && results.iter().any(unreadable) {
+            // Cannot happen by the judge's rules; a pass without its report must not depend on that.
+            stop = StopReason::VisibleFail;
+        }
+        let record = Object::new()
+            .with("suite", "visible")
+            .with("task_id", self.delivery.task_id)
+            .with("suite_sha256", self.suite.sha256())
+            .with("checks", Value::Array(results.iter().map(reduced).collect()))
+            .with("passed", measured.then_some(passed))
+            .with("total", measured.then_some(counted));
+        let result_sha256 = canonical_digest(&Value::Object(record.clone()));
+        let hidden = view.hidden.iter().map(|hidden| {
+            let path = canon::shown(hidden.path.as_os_str().as_encoded_bytes());
+            Value::from(Object::new().with("path", path).with("reader", hidden.rule.reader))
+        });
+        let record = record
+            .with("result_sha256", result_sha256)
+            .with("stop_reason", stop.code())
+            .with("reasons", reasons.clone())
+            .with("findings", failures.clone())
+            .with("hidden", Value::Array(hidden.collect()));
+        Judgement {
+            stop,
+            passed: measured.then_some(passed),
+            total: measured.then_some(counted),
+            result_sha256: Some(result_sha256),
+            isolation: "command",
+            reasons,
+            failures,
+            record: record.into(),
+        }
+    }
+}
+
+fn evidence<'a>(ended: Ended, stdout: &'a [u8], truncated: bool, report: ReportFile<'a>) -> Evidence<'a> {
+    Evidence { ended, stdout, stdout_truncated: truncated, report }
+}
+
+/// Room for compilers and runtimes that a Python check never needs.
+fn limits(check: &Check, delivery: &Delivery<'_>) -> Limits {
+    let wall_ms = check.timeout_s.map_or(delivery.test_timeout_ms, |seconds| u64::from(seconds) * 1000);
+    Limits {
+        cpu_seconds: Some(wall_ms.div_ceil(1000).saturating_mul(4) + 5),
+        memory_bytes: None,
+        processes: Some(512),
+        open_files: Some(4096),
+        file_bytes: Some(1 << 30),
+        scratch_bytes: 1 << 30,
+        output_bytes: 2 * REPORT_BYTES_MAX as u64,
+        ..Limits::check_within_ms(wall_ms)
+    }
+}
+
+/// The report, if the command left one. Anything but a regular file is an error: it is not opened for reading.
+fn read_report(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Ok(meta) if meta.is_file() => {}
+        _ => return Err(io::Error::other("not a regular file")),
+    }
+    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
+    let file = fs::OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    let mut bytes = Vec::new();
+    file.take(REPORT_BYTES_MAX as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(Some(bytes))
+}
+
+/// The part of a result that is signed: no times, no messages.
+fn reduced(result: &CheckResult) -> Value {
+    let cases = match &result.cases {
+        Cases::NotMeasured => Value::from("not_measured"),
+        Cases::Unreadable => Value::from("unreadable"),
+        Cases::Measured(report) => Value::Array(
+            report
+                .cases()
+                .iter()
+                .map(|case| {
+                    let name = report.full_name(case);
+                    Value::Array(vec![name.into(), case.outcome.code().into()])
+                })
+                .collect(),
+        ),
+    };
+    let (stop, reasons, _) = explain(&result.verdict);
+    Object::new()
+        .with("name", result.name.as_str())
+        .with("verdict", stop.code())
+        .with("reasons", reasons)
+        .with("cases", cases)
+        .into()
+}
+
+/// How a verdict ends the run, its codes, and its findings one line each.
+fn explain(verdict: &Verdict) -> (StopReason, Vec<String>, Vec<String>) {
+    fn lines<T>(
+        items: &[Of<T>],
+        code: impl Fn(&T) -> &'static str,
+        data: impl Fn(&T) -> String,
+    ) -> (Vec<String>, Vec<String>) {
+        let mut codes: Vec<String> = Vec::new();
+        let mut findings = Vec::new();
+        for item in items {
+            let (code, check) = (code(&item.what), item.check.as_deref().unwrap_or("the suite"));
+            if !codes.iter().any(|known| known == code) {
+                codes.push(code.to_owned());
+            }
+            findings.push(canon::shown(format!("{check}: {code}{}", data(&item.what)).as_bytes()));
+        }
+        (codes, findings)
+    }
+    let (stop, (codes, findings)) = match verdict {
+        Verdict::Accepted => (StopReason::VisiblePass, (Vec::new(), Vec::new())),
+        Verdict::Refused(reasons) => {
+            let only_no_suite = reasons.iter().all(|reason| reason.what == Refusal::NoSuite);
+            let stop = if only_no_suite { StopReason::NoSuite } else { StopReason::VisibleFail };
+            (stop, lines(reasons, Refusal::code, data))
+        }
+        Verdict::Inconclusive(names) => {
+            (StopReason::VisibleUnstable, lines(names, |_| "case_unstable", |name| format!(": {name}")))
+        }
+        Verdict::Void(causes) => {
+            let missing = |cause: &Of<VoidCause>| matches!(cause.what, VoidCause::ProgramMissing { .. });
+            let stop =
+                if causes.iter().all(missing) { StopReason::SuiteToolMissing } else { StopReason::DeskFault };
+            (stop, lines(causes, VoidCause::code, data))
+        }
+    };
+    (stop, codes, findings)
+}
+
+/// The data that a code carries, as written in the source: `(status: 1)`.
+fn data<T: std::fmt::Debug>(what: &T) -> String {
+    let text = format!("{what:?}");
+    match text.split_once('{') {
+        Some((_, data)) => format!(" ({})", data.trim().trim_end_matches('}').trim()),
+        None => String::new(),
+    }
+}
+
+/// A tool of the suite: where it really lives, and what it needs to be seen inside the sandbox.
+struct Program {
+    argv: Vec<OsString>,
+    roots: Vec<PathBuf>,
+    env: Vec<(OsString, OsString)>,
+}
+
+impl Program {
+    fn plain(argv: Vec<OsString>) -> Program {
+        Program { argv, roots: Vec::new(), env: Vec::new() }
+    }
+
+    /// Resolves version managers, whose own files are out of reach inside the sandbox: the shim of a Python manager
+    /// and the proxies of rustup are asked, outside, which program they stand for.
+    fn find(mut argv: Vec<OsString>) -> Program {
+        let Some(name) = argv.first().and_then(|name| name.to_str()).map(str::to_owned) else {
+            return Program::plain(argv);
+        };
+        let found = match name.as_str() {
+            _ if name.contains('/') => Some(PathBuf::from(&name)),
+            "python3" | "python" => Some(interpreter().program).filter(|program| program.is_absolute()),
+            _ => in_path(&name),
+        };
+        let Some(found) = found else { return Program::plain(argv) };
+        let is_proxy = found.canonicalize().is_ok_and(|real| real.file_name() == Some(OsStr::new("rustup")));
+        let program = if is_proxy { rustup_which(&name).unwrap_or(found) } else { found };
+        let mut env = Vec::new();
+        // A toolchain finds its other programs beside the first one.
+        if let Some(folder) = program.parent().filter(|_| !name.contains('/')) {
+            let mut path = folder.as_os_str().to_owned();
+            path.push(":/usr/local/bin:/usr/bin:/bin");
+            env.push(("PATH".into(), path));
+        }
+        let roots = program_roots(&program);
+        argv[0] = program.into_os_string();
+        Program { argv, roots, env }
+    }
+}
+
+fn rustup_which(name: &str) -> Option<PathBuf> {
+    let output = Command::new("rustup").args(["which", name]).output().ok()?;
+    let text = std::str::from_utf8(&output.stdout).ok()?.trim();
+    (output.status.success() && Path::new(text).is_absolute()).then(|| PathBuf::from(text))
+}

@@ -1,0 +1,87 @@
+//! Key directories (desk specification section 3): `identity.key` 0600, `identity.pub`, `vacant_id`, folder 0700.
+
+use crate::store::write_atomic;
+use ledger::identity::Identity;
+use ledger::pem::{self, Entropy, PemError};
+use std::fs;
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::path::Path;
+use zeroize::Zeroizing;
+
+/// Why a key directory cannot be used.
+#[derive(Debug)]
+pub enum KeyError {
+    /// There is a key already; it is never overwritten.
+    Exists,
+    /// The key file or its folder may be read by others.
+    OpenToOthers,
+    /// The key file is not one.
+    Pem(PemError),
+    /// The system refused.
+    Io(io::Error),
+}
+
+impl From<io::Error> for KeyError {
+    fn from(error: io::Error) -> KeyError {
+        KeyError::Io(error)
+    }
+}
+
+impl std::fmt::Display for KeyError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            KeyError::Exists => f.write_str("there is a key already, and keys are never overwritten"),
+            KeyError::OpenToOthers => f.write_str("others may read it: chmod 600 the key and 700 its folder"),
+            KeyError::Pem(error) => f.write_str(error.code()),
+            KeyError::Io(error) => write!(f, "{error}"),
+        }
+    }
+}
+
+impl std::error::Error for KeyError {}
+
+/// Fresh random bytes of the system.
+pub(crate) fn random<const N: usize>() -> io::Result<Zeroizing<[u8; N]>> {
+    let mut bytes = Zeroizing::new([0; N]);
+    getrandom::fill(&mut *bytes).map_err(|error| io::Error::other(error.to_string()))?;
+    Ok(bytes)
+}
+
+/// A fresh key that is written nowhere.
+pub(crate) fn fresh() -> io::Result<Identity> {
+    Ok(Identity::from_seed(&*random::<32>()?))
+}
+
+/// Makes a key and writes its directory.
+pub fn create(folder: &Path, passphrase: Option<&[u8]>) -> Result<Identity, KeyError> {
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    let key = folder.join("identity.key");
+    if fs::symlink_metadata(&key).is_ok() {
+        return Err(KeyError::Exists);
+    }
+    let identity = fresh()?;
+    let text = match passphrase {
+        None => pem::write_plain(&identity),
+        Some(passphrase) => {
+            let entropy = Entropy { salt: *random::<16>()?, iv: *random::<16>()? };
+            pem::write_locked(&identity, passphrase, &entropy).map_err(KeyError::Pem)?
+        }
+    };
+    let public = identity.public();
+    write_atomic(&key, text.as_bytes(), 0o600)?;
+    write_atomic(&folder.join("identity.pub"), format!("{}\n", public.to_hex()).as_bytes(), 0o644)?;
+    write_atomic(&folder.join("vacant_id"), format!("{}\n", public.id()).as_bytes(), 0o644)?;
+    Ok(identity)
+}
+
+/// Reads a key. Public key and id are derived from it; the two text files are for people.
+pub fn load(folder: &Path, passphrase: Option<&[u8]>) -> Result<Identity, KeyError> {
+    let path = folder.join("identity.key");
+    let meta = fs::metadata(&path)?;
+    if meta.mode() & 0o077 != 0 || fs::metadata(folder)?.mode() & 0o077 != 0 {
+        return Err(KeyError::OpenToOthers);
+    }
+    let text = Zeroizing::new(fs::read_to_string(&path)?);
+    pem::read(&text, passphrase).map_err(KeyError::Pem)
+}

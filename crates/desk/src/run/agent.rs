@@ -1,0 +1,65 @@
+//! Starting the agent (desk specification 10.3b and c, PC-01, PC-43).
+
+use super::folder::Folder;
+use super::{Options, orphans_killed};
+use crate::sandbox::{Limits, Status, Stdin};
+use crate::store::write_atomic;
+use crate::supervise::{self, Output, Start};
+use std::ffi::OsString;
+
+/// What the desk saw of the agent. Its exit code is recorded and decides nothing.
+#[derive(Clone, Debug)]
+pub(super) struct Outcome {
+    /// Exit code, or minus the signal.
+    pub(super) rc: Option<i64>,
+    pub(super) timed_out: bool,
+    /// Something was still alive and was ended; nothing when not measurable.
+    pub(super) orphans_killed: Option<bool>,
+    pub(super) wall_ms: u64,
+}
+
+pub(super) struct Agent<'a> {
+    pub(super) options: &'a Options,
+    pub(super) folder: &'a Folder,
+}
+
+impl Agent<'_> {
+    /// Runs the agent to its end and the end of everything that it started; an error is why it never started.
+    pub(super) fn run(&self) -> Result<Outcome, String> {
+        let mut start = Start::new(self.options.command.clone(), &self.folder.workspace);
+        start.env = environment(&self.folder.workspace);
+        start.stdin = if self.options.inherit_stdin { Stdin::Inherit } else { Stdin::Null };
+        start.stdout = if self.options.capture_stdout { Output::Capture } else { Output::Inherit };
+        start.stderr = Output::Inherit;
+        start.limits = Limits { wall_ms: self.options.timeout_ms, ..Limits::unlimited() };
+        let ended = supervise::start(start).map_err(|error| error.to_string())?.wait();
+        if self.options.capture_stdout {
+            let path = self.folder.file("agent_stdout.log");
+            write_atomic(&path, &ended.stdout.bytes(), 0o644).map_err(|error| error.to_string())?;
+        }
+        let rc = match &ended.status {
+            Status::Exited(code) => Some(i64::from(*code)),
+            Status::Signaled(signal) => Some(-i64::from(*signal)),
+            Status::TimedOut | Status::Killed | Status::TooManyProcesses | Status::Lost => None,
+            Status::CouldNotStart { program, why } => {
+                let program = canon::shown(program.as_encoded_bytes());
+                return Err(format!("{}: {program}", why.code()));
+            }
+            Status::SetupFailed { step, errno } => {
+                return Err(format!("{step}: {}", std::io::Error::from_raw_os_error(*errno)));
+            }
+        };
+        Ok(Outcome {
+            rc,
+            timed_out: ended.status == Status::TimedOut,
+            orphans_killed: orphans_killed(&ended.strays),
+            wall_ms: ended.wall_ms,
+        })
+    }
+}
+
+/// The agent keeps the user's environment; only its working folder is told anew.
+fn environment(workspace: &std::path::Path) -> Vec<(OsString, OsString)> {
+    let kept = std::env::vars_os().filter(|(name, _)| name != "PWD" && name != "OLDPWD");
+    kept.chain([("PWD".into(), workspace.into())]).collect()
+}

@@ -1,0 +1,252 @@
+//! Where a run writes, and what is refused before anything starts (desk specification 10.1, 12.1, ruling 20).
+
+use super::{ARM, Options, RunError};
+use crate::gate::{StoredSuite, SuiteError};
+use crate::keydir;
+use crate::store::{ChainFile, write_atomic};
+use crate::workspace::{Fault, Limits, Scan, changes, freeze, scan};
+use canon::{Object, Value, canonical, hex};
+use std::fs;
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+/// Wrong use, found before the agent starts (64).
+#[derive(Debug)]
+pub enum UsageError {
+    /// The workspace is no directory, or cannot be read.
+    Workspace(PathBuf, Fault),
+    /// The suite does not exist or cannot be used.
+    Suite(PathBuf, SuiteError),
+    /// The suite and the workspace lie inside one another.
+    SuiteInside(PathBuf),
+    /// The run directory and the workspace or suite lie inside one another.
+    RunDirInside(PathBuf),
+    /// The run directory has something in it.
+    RunDirNotEmpty(PathBuf),
+    /// The run directory cannot be made.
+    RunDir(PathBuf, io::Error),
+    /// A task id that is empty, too long, or has control characters.
+    TaskId(String),
+    /// No home directory for the default run directory.
+    NoHome,
+    /// `--require-sandbox` and `--sandbox none` together.
+    FloorWithoutSandbox,
+    /// `--suite` and `--allow-no-suite` together.
+    SuiteAndNoSuite,
+}
+
+impl std::fmt::Display for UsageError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            UsageError::Workspace(path, fault) => write!(f, "workspace {}: {fault}", path.display()),
+            UsageError::Suite(path, error) => write!(f, "suite {}: {error}", path.display()),
+            UsageError::SuiteInside(path) => write!(
+                f,
+                "suite {}: suite and workspace must not lie inside one another: a suite that the agent can \
+                 edit is no suite; copy it elsewhere",
+                path.display()
+            ),
+            UsageError::RunDirInside(path) => write!(
+                f,
+                "run directory {}: it must not share a path with the workspace or the suite; choose another",
+                path.display()
+            ),
+            UsageError::RunDirNotEmpty(path) => write!(
+                f,
+                "run directory {}: it is not empty, and receipts are never overwritten; choose another",
+                path.display()
+            ),
+            UsageError::RunDir(path, error) => write!(f, "run directory {}: {error}", path.display()),
+            UsageError::TaskId(id) => write!(
+                f,
+                "task id {}: 1 to 200 characters without control characters are needed",
+                canon::shown(id.as_bytes())
+            ),
+            UsageError::NoHome => f.write_str("no home directory: give --run-dir"),
+            UsageError::FloorWithoutSandbox => {
+                f.write_str("--require-sandbox and --sandbox none contradict one another: drop one")
+            }
+            UsageError::SuiteAndNoSuite => {
+                f.write_str("--suite and --allow-no-suite contradict one another: drop one")
+            }
+        }
+    }
+}
+
+impl std::error::Error for UsageError {}
+
+/// The places of one run.
+#[derive(Debug)]
+pub(super) struct Folder {
+    pub(super) workspace: PathBuf,
+    pub(super) run_dir: PathBuf,
+    pub(super) suite: Option<PathBuf>,
+    pub(super) task_id: String,
+}
+
+/// Checks everything that can be checked and makes the run directory last.
+pub(super) fn prepare(options: &Options) -> Result<(Folder, Option<StoredSuite>), UsageError> {
+    use crate::sandbox::{Choice, Level};
+    if options.sandbox == Choice::None && options.floor.is_some_and(|floor| floor > Level::None) {
+        return Err(UsageError::FloorWithoutSandbox);
+    }
+    if options.suite.is_some() && options.allow_no_suite {
+        return Err(UsageError::SuiteAndNoSuite);
+    }
+    let task_id = task_id(options)?;
+    let not_there = |path: &Path| UsageError::Workspace(path.to_path_buf(), Fault::NotADirectory);
+    let workspace = options.workspace.canonicalize().map_err(|_| not_there(&options.workspace))?;
+    if !workspace.is_dir() {
+        return Err(not_there(&options.workspace));
+    }
+    let suite = options.suite.as_deref().map(real_suite).transpose()?;
+    if suite.as_ref().is_some_and(|suite| share(suite, &workspace)) {
+        return Err(UsageError::SuiteInside(options.suite.clone().unwrap_or_default()));
+    }
+    let wanted = match &options.run_dir {
+        Some(path) => path.clone(),
+        None => default_run_dir(&task_id)?,
+    };
+    let run_dir = future_path(&wanted).map_err(|error| UsageError::RunDir(wanted.clone(), error))?;
+    if share(&run_dir, &workspace) || suite.as_ref().is_some_and(|suite| share(&run_dir, suite)) {
+        return Err(UsageError::RunDirInside(wanted));
+    }
+    let stored = match &suite {
+        Some(path) => {
+            let read = StoredSuite::read(path);
+            Some(read.map_err(|error| UsageError::Suite(path.clone(), error))?)
+        }
+        None => None,
+    };
+    make_run_dir(&run_dir)?;
+    let run_dir = run_dir.canonicalize().map_err(|error| UsageError::RunDir(wanted, error))?;
+    Ok((Folder { workspace, run_dir, suite, task_id }, stored))
+}
+
+fn real_suite(path: &Path) -> Result<PathBuf, UsageError> {
+    let missing = || UsageError::Suite(path.to_path_buf(), SuiteError::Unreadable(Fault::NotADirectory));
+    let real = path.canonicalize().map_err(|_| missing())?;
+    if real.is_dir() { Ok(real) } else { Err(missing()) }
+}
+
+/// One lies inside the other, or they are the same.
+fn share(a: &Path, b: &Path) -> bool {
+    a.starts_with(b) || b.starts_with(a)
+}
+
+fn task_id(options: &Options) -> Result<String, UsageError> {
+    let id = match &options.task_id {
+        Some(id) => id.clone(),
+        None => {
+            let random = keydir::random::<3>().map(|bytes| hex(&*bytes)).unwrap_or_default();
+            format!("ts_{}_{random}", crate::store::now_ms() / 1000)
+        }
+    };
+    let right = !id.is_empty() && id.len() <= 200 && !id.chars().any(char::is_control);
+    if right { Ok(id) } else { Err(UsageError::TaskId(id)) }
+}
+
+fn default_run_dir(task_id: &str) -> Result<PathBuf, UsageError> {
+    let home = std::env::var_os("HOME").filter(|home| !home.is_empty()).ok_or(UsageError::NoHome)?;
+    // A task id may hold a slash; a folder name may not.
+    let name: String =
+        task_id.chars().map(|ch| if ch.is_alphanumeric() || "-_.".contains(ch) { ch } else { '_' }).collect();
+    let name = if name.starts_with('.') { format!("_{name}") } else { name };
+    Ok(Path::new(&home).join(".touchstone/runs").join(name))
+}
+
+/// The path without links, whether or not its last parts exist yet.
+fn future_path(path: &Path) -> io::Result<PathBuf> {
+    let absolute = std::path::absolute(path)?;
+    let mut missing = Vec::new();
+    let mut at = absolute.as_path();
+    loop {
+        match at.canonicalize() {
+            Ok(real) => return Ok(missing.iter().rev().fold(real, |path, name| path.join(name))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let (Some(parent), Some(name)) = (at.parent(), at.file_name()) else { return Err(error) };
+                missing.push(name.to_owned());
+                at = parent;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+fn make_run_dir(path: &Path) -> Result<(), UsageError> {
+    let failed = |error| UsageError::RunDir(path.to_path_buf(), error);
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(failed)?;
+    match fs::read_dir(path).map_err(failed)?.next() {
+        None => Ok(()),
+        Some(_) => Err(UsageError::RunDirNotEmpty(path.to_path_buf())),
+    }
+}
+
+impl Folder {
+    pub(super) fn frozen(&self) -> PathBuf {
+        self.run_dir.join(format!("_frozen_{ARM}"))
+    }
+
+    pub(super) fn file(&self, name: &str) -> PathBuf {
+        self.run_dir.join(name)
+    }
+
+    /// A fresh key, its public half beside the chain, and the empty chain. Creating the chain is what claims the run
+    /// directory: of two runs at once only one gets it.
+    pub(super) fn open_chain(&self) -> Result<ChainFile, RunError> {
+        let path = self.file(&format!("receipts_{ARM}.ndjson"));
+        let identity = keydir::fresh().map_err(|error| RunError::Io(path.clone(), error))?;
+        let key = identity.public();
+        let chain = ChainFile::create(&path, identity).map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => UsageError::RunDirNotEmpty(self.run_dir.clone()).into(),
+            _ => RunError::Io(path.clone(), error),
+        })?;
+        let public = Object::new().with("vacant_id", key.id().as_str()).with("pub_hex", key.to_hex());
+        let path = self.file(&format!("receipts_{ARM}.pub.json"));
+        let mut bytes = canonical(&Value::Object(public));
+        bytes.push(b'\n');
+        write_atomic(&path, &bytes, 0o644).map_err(|error| RunError::Io(path, error))?;
+        Ok(chain)
+    }
+
+    /// Removes the frozen copy, also one with folders that nobody may write to.
+    pub(super) fn discard_frozen(&self) {
+        let frozen = self.frozen();
+        if fs::remove_dir_all(&frozen).is_err() {
+            open_up(&frozen);
+            // What still cannot be removed stays; a second freeze will then say so.
+            let _ = fs::remove_dir_all(&frozen);
+        }
+    }
+
+    /// Ruling 16: the same step on an empty folder.
+    pub(super) fn copy_of_nothing_works(&self) -> bool {
+        let Ok(scratch) = tempfile::Builder::new().prefix("_empty_").tempdir_in(&self.run_dir) else {
+            return false;
+        };
+        let empty = scratch.path().join("empty");
+        fs::create_dir(&empty).is_ok()
+            && freeze(&empty, &scratch.path().join("copy"), &Limits::default()).is_ok()
+    }
+
+    /// Whether the frozen copy still is what was frozen.
+    pub(super) fn frozen_is(&self, live: &Scan) -> bool {
+        let Ok(now) = scan(&self.frozen(), &Limits::default()) else { return false };
+        let mut want = live.clone();
+        want.leaves.retain(|leaf| !leaf.excluded && !matches!(leaf.kind, crate::workspace::Kind::Special(_)));
+        for leaf in &mut want.leaves {
+            leaf.mode &= 0o1777;
+        }
+        changes(&want, &now).is_empty()
+    }
+}
+
+fn open_up(folder: &Path) {
+    let _ = fs::set_permissions(folder, fs::Permissions::from_mode(0o700));
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            open_up(&entry.path());
+        }
+    }
+}

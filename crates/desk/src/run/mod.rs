@@ -1,0 +1,244 @@
+//! One run: start the agent, freeze what it left, judge the copy, sign every step (desk specification 10 and 12,
+//! without proxy and retry).
+
+mod agent;
+mod folder;
+mod payload;
+mod record;
+
+pub use folder::UsageError;
+pub use record::Report;
+
+use crate::gate::{self, Delivery, Judgement, StoredSuite};
+use crate::sandbox::{Choice, Establish, Level, Sandbox, Strays, Unavailable};
+use crate::store::StoreError;
+use crate::workspace::{Changes, Fault, Limits, Scan, changes, freeze, scan};
+use agent::Agent;
+use folder::Folder;
+use payload::Facts;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+use verdict::StopReason;
+
+/// The arm of a run of the launcher (12.1).
+pub const ARM: &str = "RUN-ON";
+
+/// What the user asked for.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The agent's working folder.
+    pub workspace: PathBuf,
+    /// Where receipts go; nothing for a fresh folder under the home directory.
+    pub run_dir: Option<PathBuf>,
+    /// The suite.
+    pub suite: Option<PathBuf>,
+    /// Nothing is measured, and the user said so.
+    pub allow_no_suite: bool,
+    /// Name of the task; nothing for a generated one.
+    pub task_id: Option<String>,
+    /// Wall limit of the agent in milliseconds.
+    pub timeout_ms: Option<u64>,
+    /// Wall limit per test file or check in milliseconds.
+    pub test_timeout_ms: u64,
+    /// The agent reads what the desk reads.
+    pub inherit_stdin: bool,
+    /// The agent's standard output goes to `agent_stdout.log` and not to the screen.
+    pub capture_stdout: bool,
+    /// How checks are confined.
+    pub sandbox: Choice,
+    /// The least confinement.
+    pub floor: Option<Level>,
+    /// The frozen copy is removed at the end.
+    pub discard_frozen: bool,
+    /// The agent's command.
+    pub command: Vec<OsString>,
+}
+
+/// Why there is no verdict at all: nothing was started, or the chain could not be written.
+#[derive(Debug)]
+pub enum RunError {
+    /// Wrong use (64).
+    Usage(UsageError),
+    /// The chain cannot be written any more (22): what is on it verifies and does not say OK.
+    Store(StoreError),
+    /// A file of the run directory cannot be written (22).
+    Io(PathBuf, std::io::Error),
+}
+
+impl From<UsageError> for RunError {
+    fn from(error: UsageError) -> RunError {
+        RunError::Usage(error)
+    }
+}
+
+impl From<StoreError> for RunError {
+    fn from(error: StoreError) -> RunError {
+        RunError::Store(error)
+    }
+}
+
+impl std::fmt::Display for RunError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            RunError::Usage(error) => write!(f, "{error}"),
+            RunError::Store(error) => write!(f, "{error}"),
+            RunError::Io(path, error) => write!(f, "{}: {error}", path.display()),
+        }
+    }
+}
+
+impl std::error::Error for RunError {}
+
+/// How the attempt of a run came out.
+struct Attempt {
+    stop: StopReason,
+    judgement: Option<Judgement>,
+    /// For people: what was in the way.
+    trouble: Option<String>,
+}
+
+impl Attempt {
+    fn stopped(stop: StopReason, trouble: impl Into<String>) -> Attempt {
+        Attempt { stop, judgement: None, trouble: Some(trouble.into()) }
+    }
+}
+
+/// Runs an agent and judges what it delivers.
+pub fn run(options: &Options) -> Result<Report, RunError> {
+    let started = Instant::now();
+    // Same-user processes, the agent among them, must not read the signing key out of this process.
+    let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
+    let (folder, suite) = folder::prepare(options)?;
+    let before = scan(&folder.workspace, &Limits::default())
+        .map_err(|fault| UsageError::Workspace(folder.workspace.clone(), fault))?;
+    let mut facts = Facts::opening(options, &folder, suite.as_ref(), &before);
+    let mut chain = folder.open_chain()?;
+    chain.append("run_start", facts.start())?;
+    let sandbox = match confinement(options, &folder, suite.as_ref()) {
+        Ok(sandbox) => sandbox,
+        Err(unavailable) => {
+            let attempt = Attempt::stopped(StopReason::SandboxUnavailable, unavailable.to_string());
+            return record::finish(started, &folder, &mut chain, &mut facts, attempt);
+        }
+    };
+    facts.confined(sandbox.as_ref());
+    let agent = Agent { options, folder: &folder };
+    match agent.run() {
+        Ok(outcome) => facts.agent = Some(outcome),
+        Err(trouble) => {
+            let attempt = Attempt::stopped(StopReason::AgentSpawnFailed, trouble);
+            return record::finish(started, &folder, &mut chain, &mut facts, attempt);
+        }
+    }
+    facts.suite_unchanged = suite.as_ref().map(StoredSuite::unchanged_on_disk);
+    let attempt = match frozen(&folder, &before, &mut facts) {
+        Ok(after) => judged(&folder, suite.as_ref(), sandbox.as_ref(), &after, options),
+        Err(attempt) => attempt,
+    };
+    facts.judged(&attempt);
+    if !attempt.stop.is_void() {
+        chain.append("ws_attempt", facts.attempt(&attempt))?;
+    } else if facts.end.is_some() {
+        // A void attempt is signed too: what was frozen stays on the chain.
+        chain.append("ws_attempt", facts.attempt(&attempt))?;
+    }
+    if options.discard_frozen {
+        folder.discard_frozen();
+    }
+    record::finish(started, &folder, &mut chain, &mut facts, attempt)
+}
+
+/// The sandbox for the checks; none is needed where nothing is checked.
+fn confinement(
+    options: &Options,
+    folder: &Folder,
+    suite: Option<&StoredSuite>,
+) -> Result<Option<Sandbox>, Box<Unavailable>> {
+    if suite.is_none() && options.floor.is_none() {
+        return Ok(None);
+    }
+    let mut establish = Establish::new(options.sandbox, options.floor);
+    establish.bait_directory = Some(folder.run_dir.clone());
+    establish.run().map(Some).map_err(Box::new)
+}
+
+/// A workspace that keeps changing gets this many chances.
+const FREEZES_MAX: u32 = 3;
+
+fn frozen(folder: &Folder, before: &Scan, facts: &mut Facts) -> Result<Scan, Attempt> {
+    let mut left = FREEZES_MAX;
+    loop {
+        left -= 1;
+        match freeze(&folder.workspace, &folder.frozen(), &Limits::default()) {
+            Ok(frozen) => {
+                let changed: Changes = changes(before, &frozen.live);
+                facts.froze(&frozen.live, changed);
+                return Ok(frozen.live);
+            }
+            Err(fault) => {
+                folder.discard_frozen();
+                if matches!(fault, Fault::Moved(_)) && left > 0 {
+                    continue;
+                }
+                let stop = gate::stop_for(&fault, folder.copy_of_nothing_works());
+                return Err(Attempt::stopped(stop, format!("{}: {fault}", fault.code())));
+            }
+        }
+    }
+}
+
+fn judged(
+    folder: &Folder,
+    suite: Option<&StoredSuite>,
+    sandbox: Option<&Sandbox>,
+    after: &Scan,
+    options: &Options,
+) -> Attempt {
+    let (Some(suite), Some(sandbox)) = (suite, sandbox) else {
+        return without_suite(options.allow_no_suite);
+    };
+    let scratch = match tempfile::Builder::new().prefix("touchstone-gate-").tempdir() {
+        Ok(scratch) => scratch,
+        Err(error) => return Attempt::stopped(StopReason::DeskFault, format!("scratch folder: {error}")),
+    };
+    let delivery = Delivery {
+        frozen: &folder.frozen(),
+        scan: after,
+        task_id: &folder.task_id,
+        scratch: &real(scratch.path()),
+        test_timeout_ms: options.test_timeout_ms,
+    };
+    let judgement = gate::judge(sandbox, suite, &delivery);
+    if judgement.stop == StopReason::NoSuite && options.allow_no_suite {
+        return without_suite(true);
+    }
+    // Without confinement a check may have reached the evidence itself.
+    if sandbox.level() == Level::None && !judgement.stop.is_void() && !folder.frozen_is(after) {
+        return Attempt::stopped(
+            StopReason::DeliveryUnfit,
+            "frozen_copy_changed: a check changed the frozen copy",
+        );
+    }
+    let trouble = judgement.stop.is_void().then(|| judgement.failures.join("; "));
+    Attempt { stop: judgement.stop, judgement: Some(judgement), trouble }
+}
+
+fn without_suite(allowed: bool) -> Attempt {
+    let stop = if allowed { StopReason::Ungated } else { StopReason::NoSuite };
+    Attempt { stop, judgement: None, trouble: None }
+}
+
+/// The path without links: the sandbox takes no link as a root.
+fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_path_buf())
+}
+
+/// Whether strays were found and ended; nothing when it could not be measured (10.3c).
+fn orphans_killed(strays: &Strays) -> Option<bool> {
+    match strays {
+        Strays::None => Some(false),
+        Strays::Killed(_) => Some(true),
+        Strays::NotMeasurable(_) => None,
+    }
+}

@@ -1,0 +1,110 @@
+//! Files that must survive a crash: the chain line by line, everything else whole or not at all.
+
+use canon::{Digest, Value, canonical};
+use ledger::identity::Identity;
+use ledger::logbook::{AppendError, Appender};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Why an entry is not on the chain.
+#[derive(Debug)]
+pub enum StoreError {
+    /// The entry itself is not allowed.
+    Append(AppendError),
+    /// It could not be made durable. The chain is closed: nothing may follow a line that may be torn.
+    Io(io::Error),
+}
+
+impl std::fmt::Display for StoreError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            StoreError::Append(error) => write!(f, "entry refused: {error:?}"),
+            StoreError::Io(error) => write!(f, "chain cannot be written: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for StoreError {}
+
+/// A chain file that is being written. The key lives as long as the chain is open and nowhere else.
+#[derive(Debug)]
+pub struct ChainFile {
+    file: File,
+    appender: Appender,
+    identity: Identity,
+    closed: bool,
+}
+
+impl ChainFile {
+    /// Creates the file; an existing one is never continued (31.14, PC-64).
+    pub fn create(path: &Path, identity: Identity) -> io::Result<ChainFile> {
+        let file = OpenOptions::new().append(true).create_new(true).mode(0o600).open(path)?;
+        sync_parent(path)?;
+        Ok(ChainFile { file, appender: Appender::default(), identity, closed: false })
+    }
+
+    /// Signs an entry, writes its line and waits until it is on disk. The entry is acknowledged when this returns:
+    /// a crash before that may lose it, a crash after it may not.
+    pub fn append(&mut self, kind: &str, payload: Value) -> Result<Digest, StoreError> {
+        if self.closed {
+            return Err(StoreError::Io(io::Error::other("the chain was closed by an earlier failure")));
+        }
+        let entry =
+            self.appender.append(kind, payload, &self.identity, now_ms()).map_err(StoreError::Append)?;
+        let written = self.file.write_all(&entry.line).and_then(|()| self.file.sync_data());
+        if let Err(error) = written {
+            self.closed = true;
+            return Err(StoreError::Io(error));
+        }
+        Ok(entry.hash)
+    }
+
+    /// Hash of the last entry.
+    pub fn head(&self) -> Digest {
+        self.appender.head()
+    }
+
+    /// Number of entries.
+    pub fn len(&self) -> u64 {
+        self.appender.len()
+    }
+
+    /// True before the first entry.
+    pub fn is_empty(&self) -> bool {
+        self.appender.is_empty()
+    }
+}
+
+/// Milliseconds since 1970.
+pub(crate) fn now_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// Writes a whole file: temporary sibling, fsync, rename, fsync of the folder. `mode` are its permission bits.
+pub fn write_atomic(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let mut temporary = tempfile::Builder::new().prefix(".touchstone-").tempfile_in(folder)?;
+    temporary.write_all(bytes)?;
+    let bits = std::os::unix::fs::PermissionsExt::from_mode(mode);
+    temporary.as_file().set_permissions(bits)?;
+    temporary.as_file().sync_all()?;
+    temporary.persist(path).map_err(|error| error.error)?;
+    sync_parent(path)
+}
+
+/// A JSON file of ours: canonical, with a line feed.
+pub(crate) fn write_json(path: &Path, value: &Value) -> io::Result<Digest> {
+    let mut bytes = canonical(value);
+    bytes.push(b'\n');
+    write_atomic(path, &bytes, 0o644)?;
+    Ok(Digest::of(&bytes))
+}
+
+fn sync_parent(path: &Path) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    File::open(folder)?.sync_all()
+}
