@@ -1,21 +1,36 @@
 //! Arguments in: the verbs and what they take.
 
-use crate::{exit, verify};
+use crate::{certificate, demo, exit, key, run, verify};
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
 /// Looks only at what can be checked, decides, signs the decision, and lets anybody check it again.
 #[derive(Parser)]
-#[command(name = "touchstone", version, arg_required_else_help = true)]
+#[command(name = "touchstone", version, arg_required_else_help = true, after_help = EXIT_CODES)]
 struct Cli {
     #[command(subcommand)]
     verb: Verb,
 }
 
+const EXIT_CODES: &str = "\
+Exit codes:
+  run      0 accepted (or ungated)  20 refused  21 inconclusive  22 infrastructure void
+  verify   0 OK  3 VOID  1 BROKEN or UNVERIFIABLE
+  others   0 yes  1 no
+  all     64 wrong use";
+
 #[derive(Subcommand)]
 enum Verb {
+    /// Watch the gate refuse a lying agent and accept an honest one, in seconds, offline.
+    Demo(demo::Args),
+    /// Run an agent, check its delivery, sign the verdict.
+    Run(run::Args),
     /// Check receipts offline: ours and the Python peer's.
     Verify(verify::Args),
+    /// Make and show signing keys.
+    Key(key::Args),
+    /// Check answer certificates.
+    Certificate(certificate::Args),
 }
 
 /// Parses the arguments and runs the verb.
@@ -30,6 +45,10 @@ pub(crate) fn main() -> ExitCode {
         }
     };
     ExitCode::from(match cli.verb {
+        Verb::Demo(args) => demo::run(&args),
+        Verb::Run(args) => run::run(args),
         Verb::Verify(args) => verify::run(&args),
+        Verb::Key(args) => key::run(&args),
+        Verb::Certificate(args) => certificate::run(&args),
     })
 }

@@ -1,8 +1,12 @@
 //! The binary: arguments in, words out, exit codes.
 
+mod certificate;
 mod cli;
+mod demo;
 mod exit;
+mod key;
 mod output;
+mod run;
 mod verify;
 
 fn main() -> std::process::ExitCode {

@@ -1,0 +1,183 @@
+//! `touchstone run`: the launcher's arguments, and its answer for people and for machines.
+
+use crate::output::{self, Tone, paint};
+use canon::shown;
+use desk::run::{Options, Report, RunError};
+use desk::sandbox::{Choice, Level};
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::path::PathBuf;
+use verdict::StopReason;
+
+/// Run an agent, check its delivery, sign the verdict.
+///
+/// The verdict follows from the suite alone; what the agent says and how it exits is recorded and decides nothing.
+///
+/// Exit: 0 accepted, 20 refused, 21 inconclusive, 22 infrastructure void, 64 wrong use.
+///
+/// Example: touchstone run --suite ../checks -- python3 my_agent.py
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Args {
+    /// Folder with the checks; must lie outside the workspace.
+    #[arg(long, value_name = "DIR")]
+    suite: Option<PathBuf>,
+    /// Say explicitly that nothing is measured; the receipt then says so too.
+    #[arg(long)]
+    allow_no_suite: bool,
+    /// Folder that the agent works in.
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    workspace: PathBuf,
+    /// Folder for the receipts: new or empty, outside the workspace [default: ~/.touchstone/runs/TASK].
+    #[arg(long, value_name = "DIR")]
+    run_dir: Option<PathBuf>,
+    /// Name of the task [default: generated].
+    #[arg(long, value_name = "ID")]
+    task_id: Option<String>,
+    /// Seconds the agent may take [default: no limit].
+    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..=8_640_000))]
+    timeout: Option<u64>,
+    /// Seconds each test file or check may take, where the suite sets none.
+    #[arg(long, value_name = "S", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    test_timeout: u64,
+    /// What the agent reads: nothing, or what this command reads.
+    #[arg(long, value_parser = ["devnull", "inherit"], default_value = "devnull")]
+    stdin: String,
+    /// How checks are confined: the best that this machine allows, or not at all.
+    #[arg(long, value_parser = ["auto", "none"], default_value = "auto")]
+    sandbox: String,
+    /// The least confinement; below it the run is void (22), never silently weaker.
+    #[arg(long, value_parser = ["full", "landlock"])]
+    require_sandbox: Option<String>,
+    /// Remove the frozen copy at the end.
+    #[arg(long)]
+    discard_frozen: bool,
+    /// Print the summary as one JSON object; the agent's output then goes to agent_stdout.log.
+    #[arg(long)]
+    json: bool,
+    /// The agent's command, as you would type it.
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+/// Runs the verb and returns its exit code.
+pub(crate) fn run(args: Args) -> u8 {
+    let json = args.json;
+    match desk::run::run(&options(args)) {
+        Ok(report) => {
+            print(&report, json);
+            report.stop.exit_code()
+        }
+        Err(RunError::Usage(error)) => output::usage(&error.to_string()),
+        Err(error) => {
+            let _ = writeln!(std::io::stderr().lock(), "touchstone: void: {error}");
+            StopReason::DeskFault.exit_code()
+        }
+    }
+}
+
+fn options(args: Args) -> Options {
+    Options {
+        run_dir: args.run_dir,
+        suite: args.suite,
+        allow_no_suite: args.allow_no_suite,
+        task_id: args.task_id,
+        timeout_ms: args.timeout.map(|seconds| seconds * 1000),
+        test_timeout_ms: args.test_timeout * 1000,
+        inherit_stdin: args.stdin == "inherit",
+        capture_stdout: args.json,
+        sandbox: if args.sandbox == "none" { Choice::None } else { Choice::Auto },
+        floor: args.require_sandbox.map(|level| match level.as_str() {
+            "full" => Level::Full,
+            _ => Level::Landlock,
+        }),
+        discard_frozen: args.discard_frozen,
+        ..Options::new(args.workspace, args.command)
+    }
+}
+
+fn print(report: &Report, json: bool) {
+    if json {
+        output::line(&String::from_utf8_lossy(&canon::canonical(&report.summary)));
+    } else {
+        for line in lines(report) {
+            output::line(&line);
+        }
+    }
+}
+
+/// The answer, without the color of any one terminal in it but the verdict's.
+pub(crate) fn lines(report: &Report) -> Vec<String> {
+    let (word, tone) = word(report.stop);
+    let mut lines = vec![format!("{}  {}", paint(word, tone), report.stop.code())];
+    let mut say = |label: &str, text: String| lines.push(format!("  {label:<9} {text}"));
+    if let Some(judgement) = &report.judgement {
+        for failure in &judgement.failures {
+            say("failed", shown(failure.as_bytes()));
+        }
+        say("checks", checks(judgement.passed, judgement.total, judgement.isolation));
+    }
+    if let Some(trouble) = &report.trouble {
+        say("trouble", shown(trouble.as_bytes()));
+    }
+    say("agent", agent(report));
+    say("delivery", delivery(report));
+    if let Some(level) = report.sandbox_level {
+        say("sandbox", sandbox(level, report.why_not_full.as_deref()));
+    }
+    say("receipts", format!("{} entries in {}", report.entries_n, shown_path(report)));
+    say("head", report.head.to_hex());
+    lines
+}
+
+fn word(stop: StopReason) -> (&'static str, Tone) {
+    match (stop.exit_code(), stop) {
+        (_, StopReason::Ungated) => ("NOT JUDGED", Tone::Warn),
+        (0, _) => ("ACCEPTED", Tone::Good),
+        (20, _) => ("REFUSED", Tone::Bad),
+        (21, _) => ("INCONCLUSIVE", Tone::Warn),
+        _ => ("VOID", Tone::Warn),
+    }
+}
+
+fn checks(passed: Option<u64>, total: Option<u64>, isolation: &str) -> String {
+    match (passed, total) {
+        (Some(passed), Some(total)) => format!("{passed} of {total} passed ({isolation})"),
+        _ => "cases: not measured".to_owned(),
+    }
+}
+
+fn agent(report: &Report) -> String {
+    match report.agent_rc {
+        _ if report.agent_timed_out => "ended at its time limit".to_owned(),
+        Some(code) if code < 0 => format!("ended by signal {} (decides nothing)", -code),
+        Some(code) => format!("exit code {code} (decides nothing)"),
+        None => "did not run to an end".to_owned(),
+    }
+}
+
+fn delivery(report: &Report) -> String {
+    let short = |digest: canon::Digest| digest.to_hex()[..12].to_owned();
+    let Some(end) = report.ws_end_sha256_v2 else { return "not frozen".to_owned() };
+    let start = report.ws_start_sha256_v2;
+    if start == end {
+        return format!("{}: the workspace did not change", short(start));
+    }
+    let counts = report.changes.as_ref().map_or_else(String::new, |changes| {
+        let (added, changed, removed) = (changes.added.len(), changes.changed.len(), changes.removed.len());
+        format!(": {added} added, {changed} changed, {removed} removed")
+    });
+    format!("{} -> {}{counts}", short(start), short(end))
+}
+
+fn sandbox(level: &str, why_not_full: Option<&str>) -> String {
+    match (level, why_not_full) {
+        ("none", _) => "none: not a sandbox, by your request".to_owned(),
+        (level, Some(why)) => format!("{level}, not full: {}", shown(why.as_bytes())),
+        (level, None) => format!("{level}, as measured"),
+    }
+}
+
+fn shown_path(report: &Report) -> String {
+    shown(report.run_dir.as_os_str().as_encoded_bytes())
+}
