@@ -24,10 +24,10 @@ class TooLarge(Exception):
 
 
 class Channel:
-    """Frames over a stream socket."""
+    """Frames over a stream socket, by its descriptor."""
 
-    def __init__(self, sock):
-        self.sock = sock
+    def __init__(self, fd):
+        self.fd = fd
 
     def frame(self, message):
         """The bytes of one message."""
@@ -40,12 +40,17 @@ class Channel:
         return len(data).to_bytes(4, "big") + data
 
     def send(self, message):
-        self.sock.sendall(self.frame(message))
+        self.write(self.frame(message))
+
+    def write(self, frame):
+        rest = memoryview(frame)
+        while rest:
+            rest = rest[os.write(self.fd, rest):]
 
     def exactly(self, count):
         parts = []
         while count:
-            part = self.sock.recv(min(count, 1 << 20))
+            part = os.read(self.fd, min(count, 1 << 20))
             if not part:
                 raise EOFError
             parts.append(part)

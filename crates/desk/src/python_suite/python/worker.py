@@ -4,7 +4,6 @@
 # all it gains is to choose its own answers, which it does anyway.
 import importlib
 import io
-import socket
 import threading
 
 EXCLUDED_OPERATIONS = {"__eq__", "__ne__", "__hash__", "__bool__", "__class__", "__init__", "__new__", "__del__",
@@ -136,6 +135,8 @@ class Worker:
         cause = error.__cause__
         args = [self.encode_or_text(item) for item in error.args]
         members = {key: value for key, value in vars(error).items() if type(key) is str}
+        if isinstance(error, (ImportError, NameError, AttributeError)):
+            members.update({key: getattr(error, key) for key in ("name", "path") if hasattr(error, key)})
         literals = {}
         for key, value in members.items():
             try:
@@ -332,11 +333,12 @@ def main():
     os.close(3)
     os.set_inheritable(5, False)
     give_up_privileges(False)
+    settle_start()
     sys.modules["__main__"] = types.ModuleType("__main__")
-    refuse_excluded_folders(setup["workspace"])
+    import_from_sources(setup["workspace"])
     sys.path[:] = [setup["workspace"]] + sys.path + setup["packages"]
     sys.argv[:] = [""]
-    worker = Worker(Channel(socket.socket(fileno=5)), setup["workspace"])
+    worker = Worker(Channel(5), setup["workspace"])
     sys.stdout, sys.stderr = [
         io.TextIOWrapper(io.BufferedWriter(Printed(stream, worker.printed)), "utf-8", "backslashreplace")
         for stream in (1, 2)]
