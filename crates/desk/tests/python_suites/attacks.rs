@@ -94,12 +94,15 @@ fn patched_builtins_and_modules_do_not_help() {
          os._exit = sys.exit = os.write = lambda *a: 0\nio.StringIO = None\n\
          def add(a, b): return 0\ndef name(): return 0\ndef items(): return 0\n",
     );
-    // Length lies of patched builtins stay outside the checks.
+    // Length lies of patched builtins stay outside the checks. In process mode the candidate breaks its own worker.
     let checks = "import solution\ndef check_len():\n    assert len(solution.items()) == 3\n";
     let candidate = "import builtins\nbuiltins.len = lambda x: 3\ndef items(): return []\n";
     for isolation in BOTH {
         let result = judge(isolation, &[("solution.py", candidate)], &[("test_a.py", checks)], PATIENT);
-        assert_eq!(rows(&result), ["test_a.py::check_len assert"], "{}", story(&result));
+        assert_eq!(result.passed(), 0, "{}", story(&result));
+        if isolation == Isolation::InProcess {
+            assert_eq!(rows(&result), ["test_a.py::check_len assert"], "{}", story(&result));
+        }
     }
 }
 
@@ -239,7 +242,7 @@ def look():
     for thing in gc.get_objects():
         if isinstance(thing, dict):
             for key in list(thing):
-                if isinstance(key, str) and (key.startswith("check_") or key in ("declared", "key")):
+                if isinstance(key, str) and (key in ("check_add", "check_name", "declared", "shared_interpreter")):
                     seen.append(key)
                     try: thing[key] = lambda *a: None
                     except Exception: pass
@@ -248,7 +251,7 @@ look()
 def add(a, b): look(); return 0
 def name(): look(); return 0
 def items(): look(); return 0
-def report(): return [line for line in seen if "check_" in line or "test_a" in line]
+def report(): return [line for line in seen if "check_add" in line or "test_a" in line or line == "declared"]
 "#;
     let checks =
         format!("{CHECKS}def check_unseen():\n    assert solution.report() == [], solution.report()\n");
@@ -384,12 +387,23 @@ folder = sys.argv[1]
 def put(path, text):
     os.makedirs(os.path.dirname(path), exist_ok=True)
     open(path, "w").write(text)
-source = os.path.join(folder, "solution.py")
 good = "def add(a, b): return a + b\ndef name(): return 'gold'\ndef items(): return [1, 2, 3]\n"
-put(source, good)
-cache = importlib.util.cache_from_source(source)
-py_compile.compile(source, cfile=cache, invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)
-put(source, "def add(a, b): return 0\nname = items = add\nimport sys\nfor p in ('.git', '__pycache__', '.pytest_cache'):\n    sys.path.insert(0, p)\n    sys.path.insert(0, __file__[:-11] + p)\ntry:\n    from hidden import *\nexcept ImportError:\n    pass\n")
+bad = "def add(a, b): return 0\nname = items = add\n"
+search = """import sys
+for p in ('.git', '__pycache__', '.pytest_cache'):
+    sys.path.insert(0, p)
+    sys.path.insert(0, __file__[:-11] + p)
+try:
+    from hidden import *
+except ImportError:
+    pass
+"""
+for name, text in (("solution.py", bad + search), ("other.py", bad)):
+    source = os.path.join(folder, name)
+    put(source, good)
+    cache = importlib.util.cache_from_source(source)
+    py_compile.compile(source, cfile=cache, invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)
+    put(source, text)
 for name in (".git", "__pycache__", ".pytest_cache"):
     put(os.path.join(folder, name, "hidden.py"), good)
 "#;
@@ -403,7 +417,11 @@ for name in (".git", "__pycache__", ".pytest_cache"):
         let suite = crate::suite(&[("test_a.py", CHECKS)]);
         let result = desk::python_suite::run(&crate::plain::Plain, &suite, folder.path(), &options).unwrap();
         assert_eq!(result.passed(), 0, "{isolation:?}\n{}", story(&result));
-        let program = "import subprocess, sys\ndef check_program():\n    code = 'import sys; sys.path.insert(0, \".\"); import solution; print(solution.add(1, 2))'\n    done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True)\n    assert done.stdout == '0\\n', done\n";
+        // An interpreter that a check starts does not load the planted file either. (Its imports from `.git` only
+        // the sandbox can hide.)
+        let program = "import subprocess, sys\ndef check_program():\n    code = 'import sys; sys.path.insert(0, \".\"); \
+                       import other; print(other.add(1, 2))'\n    done = subprocess.run([sys.executable, '-c', code], \
+                       capture_output=True, text=True)\n    assert done.stdout == '0\\n', done\n";
         let suite = crate::suite(&[("test_a.py", program)]);
         let result = desk::python_suite::run(&crate::plain::Plain, &suite, folder.path(), &options).unwrap();
         assert!(result.all_pass(), "{isolation:?}\n{}", story(&result));
