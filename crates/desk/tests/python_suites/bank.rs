@@ -36,7 +36,7 @@ impl Problem {
             .map(|name| format!("from solution import {name}\n"))
             .collect();
         format!(
-            "import solution\n{imports}\n{}\n\ndef check_the_problem():\n    check(solution.{})\n",
+            "import solution as delivery\n{imports}\n{}\n\ndef check_the_problem():\n    check(delivery.{})\n",
             self.test, self.entry
         )
     }
