@@ -306,6 +306,15 @@ fn huge_and_deep_values_are_refused() {
     }
 }
 
+#[test]
+fn endless_printing_costs_only_its_own_text() {
+    let candidate = "import sys\ndef add(a, b):\n    for _ in range(200000): print('x' * 100)\n    return 5\n\
+                     def name(): return 'gold'\ndef items(): return [1, 2, 3]\n";
+    let result = attack(Isolation::Process, candidate);
+    assert!(result.all_pass(), "{}", story(&result));
+    assert!(result.files[0].cases[0].output.chars().count() < 1300);
+}
+
 /// Frames written by the candidate straight to the conversation.
 #[test]
 fn forged_protocol_messages_break_the_file() {
@@ -372,7 +381,7 @@ fn planted_files_have_no_effect() {
             assert!(result.all_pass(), "{}", story(&result));
         } else {
             // `ast` is not loaded yet when the file imports it, and the workspace comes first, as for the peer.
-            assert!(!result.all_pass() || result.complete(), "{}", story(&result));
+            assert_eq!(result.passed(), 0, "{}", story(&result));
         }
     }
 }

@@ -18,6 +18,10 @@ except ImportError:
     except ImportError:
         from hashlib import sha256
 
+if sys.version_info < (3, 10) and __name__ == "__main__":
+    # There a frame takes the builtins of its caller, so the assignment below would come too late for this file.
+    with open(__file__, encoding="utf-8") as text:
+        exec(compile(text.read(), __file__, "exec"), {"__name__": "runner", "__builtins__": dict(vars(builtins))})
 __builtins__ = dict(vars(builtins))  # functions below look names up here, not in the patchable module
 
 
