@@ -121,3 +121,51 @@ fn mac_of(key: &[u8; 32], payload: &[u8]) -> Digest {
     let inner = Digest::of(&[key.as_slice(), payload].concat());
     Digest::of(&[key.as_slice(), inner.as_bytes()].concat())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: [u8; 32] = [7; 32];
+
+    fn line(key: &[u8; 32], payload: &str) -> String {
+        format!("{} {payload}\n", mac_of(key, payload.as_bytes()).to_hex())
+    }
+
+    fn case(index: usize, name: &str) -> String {
+        let payload =
+            format!(r#"{{"i":{index},"case":"{name}","kind":"pass","message":"","where":null,"output":""}}"#);
+        line(&KEY, &payload)
+    }
+
+    fn end(index: usize) -> String {
+        line(&KEY, &format!(r#"{{"i":{index},"end":true,"ran":1}}"#))
+    }
+
+    #[track_caller]
+    fn check(text: &str, cases: usize, end_marker: bool, tainted: bool) {
+        let report = read_report(text.as_bytes(), &KEY);
+        assert_eq!((report.cases.len(), report.end_marker, report.tainted), (cases, end_marker, tainted));
+    }
+
+    #[test]
+    fn only_whole_records_in_order_count() {
+        let good = case(0, "a") + &case(1, "b") + &end(2);
+        check(&good, 2, true, false);
+        check("", 0, false, false);
+        check(&case(0, "a"), 1, false, false);
+        check(&(case(0, "a") + &case(0, "a")), 1, false, true);
+        check(&(case(0, "a") + &end(2)), 1, false, true);
+        check(&(good.clone() + &case(3, "c")), 2, true, true);
+        check(&(good.clone() + "x"), 2, true, true);
+        check(&good.replace("\"b\"", "\"z\""), 1, false, true);
+        check(good.trim_end(), 2, false, true);
+        check(&line(&[8; 32], r#"{"i":0,"end":true,"ran":0}"#), 0, false, true);
+        check(
+            &line(&KEY, r#"{"i":0,"case":"a","kind":"fine","message":"","where":null,"output":""}"#),
+            0,
+            false,
+            true,
+        );
+    }
+}

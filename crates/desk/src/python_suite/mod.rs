@@ -25,6 +25,10 @@
 //! checker. The worker imports like a plain interpreter started in the workspace. When the worker ends or breaks
 //! the protocol, the running case and every later one fail and the file is incomplete, whatever a check catches.
 //!
+//! Nothing is imported from `.git`, `__pycache__` or `.pytest_cache` of the workspace (ruling 27) in our own
+//! processes. An interpreter that a check or candidate starts reads no planted bytecode either, but its import path
+//! is its own: only a sandbox that hides the three folders keeps them from it.
+//!
 //! A suite that itself executes the text of a delivered file (`exec(open(...).read())`) would move it into the
 //! checker. Code that names a file of the workspace is refused there by an audit hook; a suite that evaluates
 //! delivered text without a file name gives its protection away.

@@ -240,7 +240,7 @@ impl FileRun<'_> {
         let read_only = home.read_only.into_iter().chain(python.packages.iter().cloned()).collect();
         Ok(self.spawner.start(Job {
             program: python.program.clone(),
-            args: python.isolated_args(&script, home.scratch),
+            args: python.isolated_args(&script),
             env: runtime::environment(home.scratch),
             cwd: self.workspace.to_owned(),
             read_only,

@@ -51,14 +51,12 @@ impl Default for Interpreter {
 }
 
 impl Interpreter {
-    /// Arguments of an isolated start: no environment variables, no user folder, no script folder, no `site`
-    /// (so no `.pth`, `sitecustomize`, `usercustomize`), no bytecode written, and none read but from scratch
-    /// (a stale `__pycache__` of a delivery is never loaded, ruling 27).
-    pub(super) fn isolated_args(&self, script: &Path, scratch: &Path) -> Vec<OsString> {
-        let mut prefix = OsString::from("pycache_prefix=");
-        prefix.push(scratch.join("pycache"));
-        let flags = ["-I", "-S", "-B", "-X", "utf8", "-X"].map(OsString::from);
-        flags.into_iter().chain([prefix, script.into()]).collect()
+    /// Arguments of an isolated start: no `site` (so no `.pth`, `sitecustomize`, `usercustomize`), no user folder,
+    /// no bytecode written. Not `-I`: the environment is the desk's own anyway, and `-I` would also ignore the
+    /// fixed hash seed, without which the order of a set, and so a verdict, could differ between two runs.
+    pub(super) fn isolated_args(&self, script: &Path) -> Vec<OsString> {
+        let flags = ["-s", "-S", "-B", "-X", "utf8"].map(OsString::from);
+        flags.into_iter().chain([script.into()]).collect()
     }
 }
 
@@ -72,12 +70,8 @@ pub(super) fn environment(scratch: &Path) -> Vec<(OsString, OsString)> {
         ("PYTHONNOUSERSITE", "1"),
         ("PYTHONHASHSEED", "0"),
     ];
-    let mut env: Vec<(OsString, OsString)> = vec![
-        ("PATH".into(), path),
-        ("HOME".into(), scratch.into()),
-        ("TMPDIR".into(), scratch.into()),
-        ("PYTHONPYCACHEPREFIX".into(), scratch.join("pycache").into()),
-    ];
+    let mut env: Vec<(OsString, OsString)> =
+        vec![("PATH".into(), path), ("HOME".into(), scratch.into()), ("TMPDIR".into(), scratch.into())];
     env.extend(fixed.map(|(key, value)| (key.into(), value.into())));
     env
 }

@@ -118,7 +118,7 @@ fn discover(
     let mut answer = tempfile::tempfile()?;
     let job = Job {
         program: python.program.clone(),
-        args: python.isolated_args(&script, scratch.path()),
+        args: python.isolated_args(&script),
         env: runtime::environment(scratch.path()),
         cwd: scratch.path().to_owned(),
         read_only: Vec::new(),

@@ -1,15 +1,14 @@
 # Entry of the checker: runner.py, wire.py, link.py and standins.py stand before this text.
 #
 # This process holds the suite and the result pipe and never executes a line of the delivery.
-import socket
-
 
 def main():
     global LINK
     setup = read_setup(3)
     os.set_inheritable(5, False)
     give_up_privileges(True)
-    LINK = Link(socket.socket(fileno=5))
+    settle_start()
+    LINK = Link(5)
     LINK.decode_other, LINK.encode_other, LINK.make_exception = decode_other, encode_other, make_exception
     refuse_candidate_code(setup["workspace"])
     sys.meta_path.insert(0, SuiteFinder(setup, importlib.util.spec_from_loader))

@@ -9,9 +9,10 @@ def main():
     setup = read_setup(3)
     workspace = setup["workspace"]
     give_up_privileges(True)
+    settle_start()
     # Nothing of ours is left to find by name, and `import __main__` gives an empty module.
     sys.modules["__main__"] = types.ModuleType("__main__")
-    refuse_excluded_folders(workspace)
+    import_from_sources(workspace)
     sys.meta_path.insert(0, SuiteFinder(setup, importlib.util.spec_from_loader))
     sys.path[:] = [workspace] + sys.path + setup["packages"]
     sys.argv[:] = [setup["file"]]

@@ -11,8 +11,8 @@ class WorkerGone(BaseException):
 class Link:
     """Requests to the worker, one at a time, each with exactly one reply."""
 
-    def __init__(self, sock):
-        self.channel, self.lock = Channel(sock), threading.RLock()
+    def __init__(self, fd):
+        self.channel, self.lock = Channel(fd), threading.RLock()
         self.gone, self.number, self.owner = None, 0, os.getpid()
         self.releases, self.callbacks = [], {}
         self.decode_other = self.encode_other = self.make_exception = None  # set by the stand-ins
@@ -20,7 +20,7 @@ class Link:
     def break_off(self, reason):
         if self.gone is None:
             self.gone = reason
-            self.channel.sock.close()
+            os.close(self.channel.fd)
         raise WorkerGone(self.gone)
 
     def request(self, op, args=(), kwargs=None, **fields):
@@ -51,9 +51,9 @@ class Link:
     def exchange(self, frame):
         number = self.number
         try:
-            if select.select([self.channel.sock], [], [], 0)[0]:
+            if select.select([self.channel.fd], [], [], 0)[0]:
                 self.unasked()
-            self.channel.sock.sendall(frame)
+            self.channel.write(frame)
             while True:
                 reply = self.channel.receive()
                 self.forward(reply.get("o", []))
@@ -72,7 +72,7 @@ class Link:
             self.break_off("the conversation with the candidate was interrupted by %s" % type(error).__name__)
 
     def unasked(self):
-        if not self.channel.sock.recv(1, socket.MSG_PEEK):
+        if not os.read(self.channel.fd, 1):
             raise EOFError
         raise Malformed("a message that nobody asked for")
 
@@ -125,7 +125,7 @@ class Link:
             raise
         except BaseException as error:
             frame = self.channel.frame({"cbr": number, "m": [], "v": None, "e": self.describe(error)})
-        self.channel.sock.sendall(frame)
+        self.channel.write(frame)
 
     def describe(self, error):
         """An exception of the check for the candidate: its own object again, or a built-in one of that name."""

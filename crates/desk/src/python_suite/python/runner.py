@@ -5,12 +5,23 @@
 # of the builtins. Each record is authenticated with a key that arrived over a descriptor that is closed by now,
 # so whoever finds the pipe can neither add nor change a record, only destroy the report, which is a refusal.
 import builtins
-import hashlib
 import io
 import os
 import sys
 import types
 
+try:  # the bare C function: `hashlib` loads all of OpenSSL, a tenth of the start-up time
+    from _sha2 import sha256
+except ImportError:
+    try:
+        from _sha256 import sha256
+    except ImportError:
+        from hashlib import sha256
+
+if sys.version_info < (3, 10) and __name__ == "__main__":
+    # There a frame takes the builtins of its caller, so the assignment below would come too late for this file.
+    with open(__file__, encoding="utf-8") as text:
+        exec(compile(text.read(), __file__, "exec"), {"__name__": "runner", "__builtins__": dict(vars(builtins))})
 __builtins__ = dict(vars(builtins))  # functions below look names up here, not in the patchable module
 
 
@@ -26,7 +37,7 @@ def make_runner(setup, gone, finish):
     declared, sources = tuple(setup["declared"]), dict(setup["sources"])
     # Candidate code in this interpreter could patch `builtins`; a check keeps the originals.
     builtin_names = __builtins__ if setup["shared_interpreter"] else builtins
-    write, leave, sha256 = os.write, os._exit, hashlib.sha256
+    write, leave, digest = os.write, os._exit, sha256
     string_io, module_type, modules = io.StringIO, types.ModuleType, sys.modules
     set_trace, set_profile, separator = sys.settrace, sys.setprofile, os.sep
     traceback_of = BaseException.__traceback__.__get__
@@ -54,8 +65,8 @@ def make_runner(setup, gone, finish):
     def send(members):
         payload = ("{" + '"i":%d,' % state["index"] + members + "}").encode("ascii")
         state["index"] += 1
-        inner = sha256(key + payload).digest()
-        line = sha256(key + inner).hexdigest().encode("ascii") + b" " + payload + b"\n"
+        inner = digest(key + payload).digest()
+        line = digest(key + inner).hexdigest().encode("ascii") + b" " + payload + b"\n"
         while line:
             try:
                 line = line[write(result_fd, line):]
@@ -233,20 +244,48 @@ def read_setup(fd):
     return setup
 
 
-def refuse_excluded_folders(root):
-    """Makes `.git`, `__pycache__` and `.pytest_cache` of the delivery unimportable (ruling 27)."""
+def settle_start():
+    """Finishes the isolated start: our own folder is no import path, and interpreters that suite or candidate
+    start read no `__pycache__` of the delivery (ruling 27). Set here and not by the desk, because it would cost
+    this process the library's cache too."""
+    home = os.path.dirname(os.path.realpath(sys.argv[0]))
+    sys.path[:] = [path for path in sys.path if os.path.realpath(path) != home]
+    os.environ["PYTHONPYCACHEPREFIX"] = os.path.join(os.environ["TMPDIR"], "pycache")
+
+
+def import_from_sources(root):
+    """Imports of the delivery read its sources only (ruling 27).
+
+    Nothing comes from its `.git`, `__pycache__` or `.pytest_cache`, so that a stale or planted `*.pyc` is never
+    loaded in place of the source that was hashed. Library modules keep their cache, which is half the start-up
+    time of a process.
+    """
+    from importlib import machinery
+
+    class SourceLoader(machinery.SourceFileLoader):
+        def get_code(self, fullname):
+            path = self.get_filename(fullname)
+            return self.source_to_code(self.get_data(path), path)
+
     excluded = {".git", "__pycache__", ".pytest_cache"}
+    real, relative, separator = os.path.realpath, os.path.relpath, os.sep
+    loaders = [(machinery.ExtensionFileLoader, machinery.EXTENSION_SUFFIXES),
+               (SourceLoader, machinery.SOURCE_SUFFIXES),
+               (machinery.SourcelessFileLoader, machinery.BYTECODE_SUFFIXES)]
+    files = machinery.FileFinder.path_hook(*loaders)
 
-    def refusing(inner):
-        def hook_or_refuse(path):
-            inside = os.path.relpath(os.path.realpath(path), root).split(os.sep)
-            if inside[0] != ".." and excluded.intersection(inside):
+    def hook(inner):
+        def choose(path):
+            inside = relative(real(path), root).split(separator)
+            if inside[0] == "..":
+                return inner(path)
+            if excluded.intersection(inside):
                 raise ImportError("nothing is imported from " + path)
-            return inner(path)
+            return files(path)
 
-        return hook_or_refuse
+        return choose
 
-    sys.path_hooks[:] = [refusing(inner) for inner in sys.path_hooks]
+    sys.path_hooks[:] = [hook(inner) for inner in sys.path_hooks]
     sys.path_importer_cache.clear()
 
 

@@ -126,7 +126,9 @@ def handle_class(names):
     base classes of the library answer as they would for the object itself."""
     names = frozenset(name for name in names if name in RELAYED or name in EXITS or name == "__await__")
     if names not in HANDLE_CLASSES:
-        members = dict({name: relay(name) for name in names}, __slots__=())
+        members = {name: relay(name) for name in names}
+        # A new class gets its own of these two, which would hide the inherited ones.
+        members.update(__slots__=(), __doc__=Handle.__dict__["__doc__"], __module__=Handle.__dict__["__module__"])
         HANDLE_CLASSES[names] = HandleType("Handle", (Handle,), members)
     return HANDLE_CLASSES[names]
 
@@ -195,8 +197,8 @@ def make_exception(node):
         error = cls.__new__(cls)
         error.args = tuple(args)
     for name, value in node["d"].items():
-        if not name.startswith("_touchstone"):
-            error.__dict__[name] = decode(value, decode_other)
+        if not name.startswith(("_touchstone", "__")):
+            setattr(error, name, decode(value, decode_other))
     if isinstance(cls, StandinMeta):
         error.__dict__["_touchstone_text"] = decode(node["t"], decode_other)
     error.__dict__["_touchstone_handle"] = node["h"]

@@ -4,7 +4,6 @@
 # all it gains is to choose its own answers, which it does anyway.
 import importlib
 import io
-import socket
 import threading
 
 EXCLUDED_OPERATIONS = {"__eq__", "__ne__", "__hash__", "__bool__", "__class__", "__init__", "__new__", "__del__",
@@ -14,20 +13,27 @@ EXCLUDED_OPERATIONS = {"__eq__", "__ne__", "__hash__", "__bool__", "__class__", 
 OUTPUT_MAX = 1 << 20  # bytes of printed text kept for one reply
 
 
+class Kept(list):
+    """Printed pieces and how many bytes they are together."""
+
+    size = 0
+
+
 class Printed(io.RawIOBase):
     """Where the candidate's prints go until the next message carries them to the checker."""
 
     def __init__(self, stream, kept):
-        self.stream, self.kept = stream, kept
+        self.stream, self.kept = stream, kept  # `kept` is shared by both streams: [(stream, bytes)]
 
     def writable(self):
         return True
 
     def write(self, data):
         data = bytes(data)
-        room = OUTPUT_MAX - sum(len(part) for _, part in self.kept[-64:])
+        room = OUTPUT_MAX - self.kept.size
         if room > 0:
             self.kept.append((self.stream, data[:room]))
+            self.kept.size += len(data[:room])
         return len(data)
 
 
@@ -57,7 +63,7 @@ class Worker:
         self.objects, self.handles, self.next_handle = {}, {}, 1
         self.remotes, self.depth, self.sequence = {}, 0, 0
         self.lock = threading.RLock()
-        self.loop, self.printed = None, []
+        self.loop, self.printed = None, Kept()
         self.operations = {}
         self.builtin_exceptions = {cls for cls in NAMED_TYPES.values() if issubclass(cls, BaseException)}
 
@@ -136,6 +142,8 @@ class Worker:
         cause = error.__cause__
         args = [self.encode_or_text(item) for item in error.args]
         members = {key: value for key, value in vars(error).items() if type(key) is str}
+        if isinstance(error, (ImportError, NameError, AttributeError)):
+            members.update({key: getattr(error, key) for key in ("name", "path") if hasattr(error, key)})
         literals = {}
         for key, value in members.items():
             try:
@@ -180,7 +188,7 @@ class Worker:
                 stream.flush()
             except BaseException:
                 pass
-        parts, self.printed[:] = list(self.printed), []
+        parts, self.printed[:], self.printed.size = list(self.printed), [], 0
         return [[stream, data.decode("utf-8", "replace")] for stream, data in parts]
 
     def send(self, message):
@@ -332,11 +340,12 @@ def main():
     os.close(3)
     os.set_inheritable(5, False)
     give_up_privileges(False)
+    settle_start()
     sys.modules["__main__"] = types.ModuleType("__main__")
-    refuse_excluded_folders(setup["workspace"])
+    import_from_sources(setup["workspace"])
     sys.path[:] = [setup["workspace"]] + sys.path + setup["packages"]
     sys.argv[:] = [""]
-    worker = Worker(Channel(socket.socket(fileno=5)), setup["workspace"])
+    worker = Worker(Channel(5), setup["workspace"])
     sys.stdout, sys.stderr = [
         io.TextIOWrapper(io.BufferedWriter(Printed(stream, worker.printed)), "utf-8", "backslashreplace")
         for stream in (1, 2)]
