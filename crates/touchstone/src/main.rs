@@ -1,8 +1,14 @@
-//! The binary.
+//! The binary: arguments in, words out, exit codes.
 
-/// The desk re-executes this binary as its helper; that has to be found out before anything else happens.
-fn main() {
+mod cli;
+mod exit;
+mod output;
+mod verify;
+
+fn main() -> std::process::ExitCode {
+    // The desk re-executes this binary as its helper; that has to be found out before anything else happens.
     if let Some(code) = desk::sandbox::helper_main(std::env::args_os()) {
         std::process::exit(code);
     }
+    cli::main()
 }

@@ -1,1 +1,10 @@
-//! verdict
+//! The vocabulary of decisions: how a run may end, and the registry of every reason code.
+//!
+//! Pure ring. Codes are signed into receipts, so their meaning never changes (V-3, V-6); sentences are made in the
+//! binary.
+#![deny(clippy::disallowed_methods, clippy::disallowed_types, clippy::float_arithmetic)]
+
+pub mod registry;
+mod stop;
+
+pub use stop::{Action, StopReason, Triple};

@@ -1,0 +1,6 @@
+//! The ledger against the peer's vectors, Wycheproof, and the faults of PC-60 to PC-65.
+#![allow(clippy::unwrap_used)]
+
+mod chains;
+mod keys;
+mod runs;

@@ -1,0 +1,8 @@
+//! Exit codes, in one table with the README (ruling 7).
+
+/// Everything asked for holds.
+pub(crate) const OK: u8 = 0;
+/// `verify`: BROKEN or UNVERIFIABLE; elsewhere: a check of ours failed.
+pub(crate) const FAILED: u8 = 1;
+/// Wrong use: arguments that cannot be meant.
+pub(crate) const USAGE: u8 = 64;

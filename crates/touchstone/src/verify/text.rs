@@ -1,0 +1,161 @@
+//! The answer of `verify` for people.
+
+use super::{Answer, Checked};
+use crate::output::{Tone, line, paint};
+use canon::{Value, shown};
+use ledger::receipts::{ChainFacts, ChainReport, Completeness, TaskEnd, Verdict};
+use ledger::{Failure, Mode, Warning};
+
+/// Most warnings and task ends that are listed one by one.
+const LISTED_MAX: usize = 8;
+
+pub(super) fn print(answer: &Answer) {
+    for one in &answer.checked {
+        print_run(one);
+    }
+    let chains = answer.chains();
+    let count = |verdict| chains.iter().filter(|chain| chain.verdict == verdict).count();
+    let kinds = [Verdict::Ok, Verdict::Void, Verdict::Broken, Verdict::Unverifiable];
+    let parts: Vec<String> = kinds
+        .into_iter()
+        .filter(|verdict| count(*verdict) > 0)
+        .map(|verdict| format!("{} {}", count(verdict), verdict.word()))
+        .collect();
+    let found = if parts.is_empty() { "no chain found".to_owned() } else { parts.join(", ") };
+    let compat = if answer.mode == Mode::PeerCompat { "  (peer compatibility: lenient)" } else { "" };
+    line(&format!(
+        "{}  {} of {}: {found}{compat}",
+        word(answer.verdict),
+        plural(chains.len(), "chain"),
+        plural(answer.checked.len(), "path")
+    ));
+}
+
+fn word(verdict: Verdict) -> String {
+    let tone = match verdict {
+        Verdict::Ok => Tone::Good,
+        Verdict::Void => Tone::Warn,
+        Verdict::Broken | Verdict::Unverifiable => Tone::Bad,
+    };
+    paint(&format!("{:<12}", verdict.word()), tone)
+}
+
+fn plural(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
+fn print_run(one: &Checked) {
+    let path = shown(one.target.shown.as_os_str().as_encoded_bytes());
+    if one.chains.is_empty() {
+        line(&format!("{}  {path}", word(Verdict::Unverifiable)));
+        if one.target.problems.is_empty() {
+            line("              no receipts_<ARM>.ndjson here: nothing was verified");
+        }
+    }
+    for chain in &one.chains {
+        print_chain(&path, chain);
+    }
+    for (file, why) in &one.target.problems {
+        line(&format!("              {}: {}", shown(file), shown(why.as_bytes())));
+    }
+}
+
+fn print_chain(path: &str, chain: &ChainReport) {
+    let arm = shown(chain.arm.as_bytes());
+    let entries = chain.chain.as_ref().map_or(String::new(), |facts| {
+        let failed = if facts.failed_n > 0 { format!(", {} failing", facts.failed_n) } else { String::new() };
+        format!("  {}{failed}", plural(facts.entries_n, "entry").replace("entrys", "entries"))
+    });
+    line(&format!("{}  {path}  {arm}{entries}", word(chain.verdict)));
+    if let Some(facts) = &chain.chain {
+        print_ends(facts, chain.verdict);
+    }
+    for failure in &chain.failures {
+        line(&format!("              {}", describe(failure)));
+    }
+    print_warnings(&chain.warnings);
+    if let Some(facts) = &chain.chain {
+        print_anchor(chain, facts);
+    }
+}
+
+fn print_ends(facts: &ChainFacts, verdict: Verdict) {
+    // A signature names a key, not the truth (30, boundary 6); a broken chain not even that.
+    let who = if verdict == Verdict::Broken { "unproven" } else { "this key said" };
+    for end in facts.ends.iter().take(LISTED_MAX) {
+        line(&format!("              {who}: {}", describe_end(end)));
+    }
+    if facts.ends.len() > LISTED_MAX {
+        line(&format!("              and {} more tasks", facts.ends.len() - LISTED_MAX));
+    }
+    if let Some(reason) = &facts.void_reason {
+        line(&format!("              void: {}", shown(reason.as_bytes())));
+    }
+}
+
+fn describe_end(end: &TaskEnd) -> String {
+    let verdict = match (end.void, end.accepted) {
+        (true, _) => "void",
+        (_, Some(true)) => "accepted",
+        (_, Some(false)) => "refused",
+        (_, None) => "not judged",
+    };
+    format!(
+        "this key said: {} {verdict} ({})",
+        shown(end.task_id.as_bytes()),
+        shown(end.stop_reason.as_bytes())
+    )
+}
+
+fn describe(failure: &Failure) -> String {
+    let mut text = paint(failure.reason.code(), Tone::Bad);
+    if let Some(seq) = failure.seq {
+        text += &format!("  entry {seq}");
+    }
+    if let Some(number) = failure.line {
+        text += &format!("  line {number}");
+    }
+    if let Some(offset) = failure.offset {
+        text += &format!("  byte {offset}");
+    }
+    for (key, value) in failure.detail.iter() {
+        text += &format!("  {key} {}", short(value));
+    }
+    text
+}
+
+/// A value on one line: hashes shortened, foreign text escaped.
+fn short(value: &Value) -> String {
+    let text = match value {
+        Value::Str(text) => text.clone(),
+        other => String::from_utf8_lossy(&canon::canonical(other)).into_owned(),
+    };
+    let clipped: String = text.chars().take(if text.len() == 64 { 12 } else { 60 }).collect();
+    let mark = if clipped.len() < text.len() { "…" } else { "" };
+    format!("{}{mark}", shown(clipped.as_bytes()))
+}
+
+fn print_warnings(warnings: &[(usize, Warning)]) {
+    for (number, warning) in warnings.iter().take(LISTED_MAX) {
+        let place = if *number > 0 { format!("  line {number}") } else { String::new() };
+        line(&format!("              {}", paint(&format!("warning {}{place}", warning.code()), Tone::Warn)));
+    }
+    if warnings.len() > LISTED_MAX {
+        line(&format!("              and {} more warnings", warnings.len() - LISTED_MAX));
+    }
+}
+
+/// What the chain alone cannot say: whose key it is, and whether its end is there.
+fn print_anchor(chain: &ChainReport, facts: &ChainFacts) {
+    let head = facts.head.map_or_else(String::new, |head| head.to_hex());
+    let key = chain.vacant_id.as_deref().unwrap_or("unknown");
+    let pinned = if chain.pinned { "pinned" } else { "unpinned" };
+    let anchored = match chain.completeness {
+        Completeness::NotAnchored => "(not anchored: a cut-off tail would not show)",
+        Completeness::Anchored => "(anchored)",
+        Completeness::Contradicted => "(contradicted by what is known from outside)",
+    };
+    for text in [format!("key {key} ({pinned})"), format!("head {head}"), anchored.to_owned()] {
+        line(&paint(&format!("              {text}"), Tone::Quiet));
+    }
+}

@@ -1,0 +1,33 @@
+//! `reasons.toml`: every code with its layer, meaning and the version that brought it (V-6).
+
+use std::collections::BTreeMap;
+
+/// The registry as written.
+pub const REASONS: &str = include_str!("../reasons.toml");
+
+/// One entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reason {
+    /// Which part of the product emits it.
+    pub layer: String,
+    /// What it means, in one sentence.
+    pub meaning: String,
+    /// First version that has it.
+    pub since: String,
+}
+
+/// Every code, sorted. Panics never: an entry that cannot be read is absent, and the test that compares the
+/// registry with the code fails.
+pub fn all() -> BTreeMap<String, Reason> {
+    let table: toml::Table = REASONS.parse().unwrap_or_default();
+    let mut reasons = BTreeMap::new();
+    for (layer, codes) in table {
+        for (code, entry) in codes.as_table().into_iter().flatten() {
+            let text = |key: &str| entry.get(key).and_then(toml::Value::as_str).map(str::to_owned);
+            if let (Some(meaning), Some(since)) = (text("meaning"), text("since")) {
+                reasons.insert(code.clone(), Reason { layer: layer.clone(), meaning, since });
+            }
+        }
+    }
+    reasons
+}

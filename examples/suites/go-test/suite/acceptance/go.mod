@@ -1,0 +1,3 @@
+module acceptance
+
+go 1.18
