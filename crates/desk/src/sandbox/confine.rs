@@ -92,7 +92,13 @@ fn set_limits(job: &Job, processes: Option<u64>) -> Result<(), Failed> {
         let Some(wanted) = wanted else { continue };
         // An ordinary user may not go above the hard limit that is already there.
         let most = getrlimit(resource).maximum.map_or(wanted, |hard| hard.min(wanted));
-        let limit = Rlimit { current: Some(most), maximum: Some(most) };
+        // The second between the two lets SIGXCPU be seen before SIGKILL comes.
+        let hard = if resource == Resource::Cpu {
+            getrlimit(resource).maximum.map_or(most + 1, |h| h.min(most + 1))
+        } else {
+            most
+        };
+        let limit = Rlimit { current: Some(most), maximum: Some(hard) };
         setrlimit(resource, limit).map_err(step(format!("limit {resource:?}")))?;
     }
     Ok(())

@@ -48,7 +48,9 @@ pub(super) fn build(job: &Job) -> Result<(), Failed> {
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)
         .map_err(step("private mounts"))?;
     let sources = sources(job)?;
-    let proc = file_system("proc", &[])?;
+    // Who may not trace a process does not see it: pid 1 is not even a name. Older kernels know no such option.
+    let hidden = file_system("proc", &[("hidepid", "ptraceable".into())]);
+    let proc = hidden.or_else(|_| file_system("proc", &[]))?;
     let root = file_system("tmpfs", &[("size", "1048576".into()), ("mode", "755".into())])?;
     // Anywhere would do; every Linux that can run us has this directory, and nobody else sees it.
     attach(&root, CWD, "/proc")?;
