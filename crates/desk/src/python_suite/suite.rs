@@ -97,6 +97,10 @@ pub fn declared_cases(
     if let Some(answer) = discover(spawner, python, texts)? {
         return Ok(answer);
     }
+    // A parser that cannot even read nothing is the desk's trouble, not the suite's.
+    if discover(spawner, python, &[""])?.is_none() {
+        return Err(io::Error::other("the interpreter does not start, or cannot parse an empty file").into());
+    }
     texts.iter().map(|text| Ok(discover(spawner, python, &[*text])?.map_or_else(Vec::new, only))).collect()
 }
 
@@ -109,8 +113,12 @@ fn discover(
     python: &Interpreter,
     texts: &[&str],
 ) -> Result<Option<Vec<Vec<String>>>, InfraError> {
-    let scratch = tempfile::tempdir()?;
-    let script = scratch.path().join("discover.py");
+    let folder = tempfile::tempdir()?;
+    // Beside the scratch folder, not in it: a sandbox lays an empty one over that.
+    let (code, scratch) = (folder.path().join("code"), folder.path().join("scratch"));
+    std::fs::create_dir(&code)?;
+    std::fs::create_dir(&scratch)?;
+    let script = code.join("discover.py");
     std::fs::write(&script, runtime::DISCOVER)?;
     let mut question = tempfile::tempfile()?;
     question.write_all(&compact_ascii(&texts.to_vec().into()))?;
@@ -119,10 +127,10 @@ fn discover(
     let job = Job {
         program: python.program.clone(),
         args: python.isolated_args(&script),
-        env: runtime::environment(scratch.path()),
-        cwd: scratch.path().to_owned(),
-        read_only: Vec::new(),
-        scratch: scratch.path().to_owned(),
+        env: runtime::environment(&scratch),
+        cwd: scratch.clone(),
+        read_only: vec![code],
+        scratch,
         pass_fds: vec![(question.into(), 0), (answer.try_clone()?.into(), 1)],
         wall: DISCOVERY_WALL,
         role: Role::Discovery,
