@@ -188,7 +188,7 @@ fn an_unreadable_key_is_never_opened() {
     fs::remove_file(&key).unwrap();
     // The mode stops an ordinary user; for root the access time tells.
     fs::write(&key, "secret").unwrap();
-    fs::set_permissions(&key, fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&key, fs::Permissions::from_mode(0o000)).unwrap();
     let before = fs::metadata(&key).unwrap().accessed().unwrap();
     assert_eq!(pack(folder.path(), &Object::new(), &options()).unwrap().problems, []);
     assert_eq!(fs::metadata(&key).unwrap().accessed().unwrap(), before);
@@ -364,7 +364,7 @@ fn names_and_kinds_that_no_pack_can_hold() {
 fn an_unreadable_file_is_named() {
     let folder = packed();
     let file = folder.path().join("anomalies.md");
-    fs::set_permissions(&file, fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o000)).unwrap();
     if fs::read(&file).is_ok() {
         return vectors::skip("an_unreadable_file_is_named", "root reads everything");
     }

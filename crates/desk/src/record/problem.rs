@@ -82,7 +82,7 @@ pub struct Problem {
     pub path: Vec<u8>,
     /// Line of `path`, from 1.
     pub line: Option<usize>,
-    /// What a reader needs besides: a field, a code, the listed path.
+    /// What a reader needs besides: a field, a code, the listed path; foreign bytes in it are escaped.
     pub detail: Option<String>,
 }
 
