@@ -1,0 +1,12 @@
+//! The binary as a user runs it.
+#![allow(clippy::unwrap_used)]
+
+mod crash;
+mod demo;
+mod hostile;
+mod keys;
+mod peer;
+mod run;
+mod stage;
+mod suites;
+mod verify;
