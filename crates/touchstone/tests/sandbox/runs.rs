@@ -326,6 +326,17 @@ fn an_agent_is_supervised_without_a_sandbox() {
     assert_eq!(start(missing).unwrap().wait().status.code(), "program_not_found");
 }
 
+#[test]
+fn a_missing_keeper_is_the_desks_own_trouble() {
+    for _ in 0..8 {
+        let mut agent = agent("true");
+        agent.helper = Some("/no/such/helper".into());
+        assert!(matches!(start(agent), Err(StartError::System("keeper", _))));
+    }
+    let setting = Establish { helper: Some("/no/such/helper".into()), ..Establish::new(Choice::Auto, None) };
+    assert_eq!(setting.run().unwrap_err().cause().code(), "sandbox_probe_failed");
+}
+
 /// Runs at the same time in one desk: each finds its own strays and leaves the others' alone.
 #[test]
 fn concurrent_runs_do_not_mix_up_their_strays() {
