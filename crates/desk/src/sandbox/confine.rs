@@ -35,7 +35,8 @@ pub(super) fn become_program(job: &Job, pass: &[OwnedFd], parent: Pid, least: Ra
         rustix::thread::set_no_new_privs(true).map_err(step("no_new_privs"))?;
         landlock_rules(job)?;
         drop_capabilities()?;
-        seccomp::apply().map_err(|error| Failed { step: format!("seccomp: {error}"), errno: 0 })?;
+        seccomp::apply(job.mode == Mode::Full)
+            .map_err(|error| Failed { step: format!("seccomp: {error}"), errno: 0 })?;
     }
     // After the capabilities: changing them would clear it.
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).map_err(step("death signal"))?;
