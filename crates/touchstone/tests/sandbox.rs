@@ -5,6 +5,9 @@
 //! `the_same_as_an_ordinary_user` runs this very program once more as user 65534. What cannot run says
 //! `SKIPPED: name: reason` on standard error.
 
+// Helpers outside of `#[test]` functions fail their test by panicking, as the tests do.
+#![allow(clippy::unwrap_used)]
+
 use desk::sandbox::{
     Answer, Cause, Choice, Ended, Establish, Level, Limits, Probe, Sandbox, Spec, Unavailable,
 };

@@ -94,7 +94,7 @@ fn nothing_outside_can_be_written_or_read() {
         std::fs::write(&secret, "the secret").unwrap();
         std::fs::set_permissions(&secret, PermissionsExt::from_mode(0o600)).unwrap();
         let script = format!(
-            "cat {o}/secret; echo x >{o}/new; echo x >>{o}/secret; rm {o}/secret; ln -s {o} $HOME/l; cat $HOME/l/secret; \
+            "cat {o}/secret; echo x >{o}/new; echo x >>{o}/secret; rm {o}/secret; chmod 777 {o}/secret {o}; ln -s {o} $HOME/l; cat $HOME/l/secret; \
              echo x >new; mkdir sub; cat /etc/shadow; cat /proc/kcore; exit 3",
             o = place.path("outside").display()
         );
@@ -102,6 +102,8 @@ fn nothing_outside_can_be_written_or_read() {
         assert_eq!(ended.status, Status::Exited(3), "{:?}", sandbox.level());
         assert_eq!(ended.stdout.text(), "", "{:?}", sandbox.level());
         assert_eq!(std::fs::read_to_string(&secret).unwrap(), "the secret");
+        let mode = std::fs::metadata(&secret).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode, 0o600, "{:?}", sandbox.level());
         assert_eq!(std::fs::read_dir(place.path("outside")).unwrap().count(), 1);
         assert_eq!(std::fs::read_dir(place.path("workspace")).unwrap().count(), 0);
     }
