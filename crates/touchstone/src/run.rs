@@ -7,6 +7,8 @@ use desk::sandbox::{Choice, Level};
 use std::ffi::OsString;
 use std::io::Write as _;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use verdict::StopReason;
 
 /// Run an agent, check its delivery, sign the verdict.
@@ -63,7 +65,11 @@ pub(crate) struct Args {
 /// Runs the verb and returns its exit code.
 pub(crate) fn run(args: Args) -> u8 {
     let json = args.json;
-    match desk::run::run(&options(args)) {
+    let options = options(args);
+    if let Err(error) = stop_on_signals(&options.interrupted) {
+        return output::usage(&format!("signals cannot be handled: {error}"));
+    }
+    match desk::run::run(&options) {
         Ok(report) => {
             print(&report, json);
             report.stop.exit_code()
@@ -94,6 +100,18 @@ fn options(args: Args) -> Options {
         discard_frozen: args.discard_frozen,
         ..Options::new(args.workspace, args.command)
     }
+}
+
+/// The first interrupt ends the run with a signed void entry; a second one ends the desk at once, and what is on the
+/// chain then says that the run has no end.
+fn stop_on_signals(interrupted: &Arc<AtomicBool>) -> std::io::Result<()> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        let code = i32::from(StopReason::Interrupted.exit_code());
+        signal_hook::flag::register_conditional_shutdown(signal, code, Arc::clone(interrupted))?;
+        signal_hook::flag::register(signal, Arc::clone(interrupted))?;
+    }
+    Ok(())
 }
 
 fn print(report: &Report, json: bool) {

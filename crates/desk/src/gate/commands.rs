@@ -7,7 +7,7 @@ use crate::command_suite::config::{Check, Counts, Cwd, Paths};
 use crate::command_suite::judge::{Cases, CheckResult, Ended, Evidence, Of, ReportFile, Verdict, VoidCause};
 use crate::command_suite::{judge_check, judge_suite, tool};
 use crate::report::{ExitStatus, REPORT_BYTES_MAX, Refusal};
-use crate::sandbox::{self, Cannot, Limits, Sandbox, Spec, Status, program_roots};
+use crate::sandbox::{self, Cannot, Limits, Sandbox, Spec, Status, program_path, program_roots};
 use crate::workspace::Fault;
 use canon::{Object, Value, canonical_digest};
 use std::ffi::{OsStr, OsString};
@@ -225,7 +225,8 @@ fn limits(check: &Check, delivery: &Delivery<'_>) -> Limits {
     let wall_ms = check.timeout_s.map_or(delivery.test_timeout_ms, |seconds| u64::from(seconds) * 1000);
     Limits {
         cpu_seconds: Some(wall_ms.div_ceil(1000).saturating_mul(4) + 5),
-        memory_bytes: None,
+        memory_bytes: Some(4 << 30),
+        address_bytes: None,
         processes: Some(512),
         open_files: Some(4096),
         file_bytes: Some(1 << 30),
@@ -347,6 +348,7 @@ impl Program {
         let Some(found) = found else { return Program::plain(argv) };
         let is_proxy = found.canonicalize().is_ok_and(|real| real.file_name() == Some(OsStr::new("rustup")));
         let program = if is_proxy { rustup_which(&name).unwrap_or(found) } else { found };
+        let program = program_path(&program);
         let mut env = Vec::new();
         // A toolchain finds its other programs beside the first one.
         if let Some(folder) = program.parent().filter(|_| !name.contains('/')) {

@@ -18,6 +18,8 @@ use folder::Folder;
 use payload::Facts;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use verdict::StopReason;
 
@@ -51,6 +53,8 @@ pub struct Options {
     pub floor: Option<Level>,
     /// The frozen copy is removed at the end.
     pub discard_frozen: bool,
+    /// Set from outside when the user wants the run to stop.
+    pub interrupted: Arc<AtomicBool>,
     /// The agent's command.
     pub command: Vec<OsString>,
 }
@@ -131,16 +135,18 @@ pub fn run(options: &Options) -> Result<Report, RunError> {
             return record::finish(started, &folder, &mut chain, &mut facts, attempt);
         }
     }
+    if options.interrupted.load(Ordering::Relaxed) {
+        let attempt = Attempt::stopped(StopReason::Interrupted, "the desk was told to stop");
+        return record::finish(started, &folder, &mut chain, &mut facts, attempt);
+    }
     facts.suite_unchanged = suite.as_ref().map(StoredSuite::unchanged_on_disk);
     let attempt = match frozen(&folder, &before, &mut facts) {
         Ok(after) => judged(&folder, suite.as_ref(), sandbox.as_ref(), &after, options),
         Err(attempt) => attempt,
     };
     facts.judged(&attempt);
-    if !attempt.stop.is_void() {
-        chain.append("ws_attempt", facts.attempt(&attempt))?;
-    } else if facts.end.is_some() {
-        // A void attempt is signed too: what was frozen stays on the chain.
+    // A void attempt is signed too once there was something to judge: what was frozen stays on the chain.
+    if !attempt.stop.is_void() || facts.end.is_some() {
         chain.append("ws_attempt", facts.attempt(&attempt))?;
     }
     if options.discard_frozen {

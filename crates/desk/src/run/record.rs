@@ -182,6 +182,7 @@ impl Options {
             sandbox: crate::sandbox::Choice::Auto,
             floor: None,
             discard_frozen: false,
+            interrupted: Default::default(),
             command,
         }
     }

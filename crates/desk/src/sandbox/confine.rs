@@ -87,7 +87,7 @@ fn set_limits(job: &Job, processes: Option<u64>) -> Result<(), Failed> {
         (Resource::Nofile, l.open_files),
         (Resource::Nproc, processes),
         (Resource::Data, l.memory_bytes),
-        (Resource::As, l.memory_bytes),
+        (Resource::As, l.address_bytes),
     ];
     for (resource, wanted) in table {
         let Some(wanted) = wanted else { continue };

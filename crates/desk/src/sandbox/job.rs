@@ -137,7 +137,15 @@ impl Job {
         w.number(self.pass.len() as u64);
         self.pass.iter().for_each(|fd| w.signed(*fd));
         let l = &self.limits;
-        for n in [l.wall_ms, l.cpu_seconds, l.memory_bytes, l.processes, l.open_files, l.file_bytes] {
+        for n in [
+            l.wall_ms,
+            l.cpu_seconds,
+            l.memory_bytes,
+            l.address_bytes,
+            l.processes,
+            l.open_files,
+            l.file_bytes,
+        ] {
             w.maybe(n);
         }
         w.number(l.scratch_bytes);
@@ -172,6 +180,7 @@ impl Job {
                 wall_ms: r.maybe()?,
                 cpu_seconds: r.maybe()?,
                 memory_bytes: r.maybe()?,
+                address_bytes: r.maybe()?,
                 processes: r.maybe()?,
                 open_files: r.maybe()?,
                 file_bytes: r.maybe()?,

@@ -167,7 +167,9 @@ fn scratch_is_limited() {
 
 #[test]
 fn memory_is_limited() {
-    let small = |_: &Place, spec: &mut Spec| spec.limits.memory_bytes = Some(64 << 20);
+    let small = |_: &Place, spec: &mut Spec| {
+        (spec.limits.memory_bytes, spec.limits.address_bytes) = (Some(64 << 20), None)
+    };
     at_each_level("tail /dev/zero", small, |level, _, ended| {
         assert!(!matches!(ended.status, Status::Exited(0) | Status::TimedOut), "{level:?} {ended:?}");
     });

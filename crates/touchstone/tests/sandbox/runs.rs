@@ -265,7 +265,7 @@ fn interpreters_run() {
         if Path::new("/usr/bin/node").exists() {
             let place = Place::new();
             let mut spec = place.spec(&["node", "-e", "console.log(require('os').totalmem() > 0)"]);
-            spec.limits.memory_bytes = None;
+            (spec.limits.memory_bytes, spec.limits.address_bytes) = (Some(4 << 30), None);
             let ended = run(&sandbox, spec);
             assert_eq!(text(&ended), "true\n", "{:?} {:?}", sandbox.level(), ended.status);
         } else {
