@@ -3,6 +3,7 @@
 
 mod crash;
 mod demo;
+mod facts;
 mod hostile;
 mod keys;
 mod peer;
