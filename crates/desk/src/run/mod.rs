@@ -97,7 +97,7 @@ impl std::error::Error for RunError {}
 /// How the attempt of a run came out.
 struct Attempt {
     stop: StopReason,
-    judgement: Option<Judgement>,
+    judgement: Option<Box<Judgement>>,
     /// For people: what was in the way.
     trouble: Option<String>,
 }
@@ -227,7 +227,7 @@ fn judged(
         );
     }
     let trouble = judgement.stop.is_void().then(|| judgement.failures.join("; "));
-    Attempt { stop: judgement.stop, judgement: Some(judgement), trouble }
+    Attempt { stop: judgement.stop, judgement: Some(Box::new(judgement)), trouble }
 }
 
 fn without_suite(allowed: bool) -> Attempt {

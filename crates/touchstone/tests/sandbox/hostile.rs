@@ -113,7 +113,7 @@ fn nothing_outside_can_be_written_or_read() {
 fn no_socket_is_to_be_had() {
     const NAME: &str = "no_socket_is_to_be_had";
     if !std::path::Path::new("/usr/bin/python3").exists() {
-        eprintln!("SKIPPED: {NAME}: no /usr/bin/python3 (the canaries cover the same)");
+        vectors::skip(NAME, "no /usr/bin/python3 (the canaries cover the same)");
         return;
     }
     let script = r#"
@@ -213,7 +213,7 @@ fn killing_everybody_reaches_nobody_outside() {
     let mut bystander = Bystander(shell.spawn().unwrap());
     for sandbox in confined() {
         if sandbox.measured().answer(Probe::SignalDesk).code() != "blocked" {
-            eprintln!("SKIPPED: killing_everybody_reaches_nobody_outside: this kernel has no signal scopes");
+            vectors::skip("killing_everybody_reaches_nobody_outside", "this kernel has no signal scopes");
             continue;
         }
         // The signal that everybody else ignores by default, should it get out after all.
