@@ -1,8 +1,8 @@
 //! `touchstone run`: the launcher's arguments, and its answer for people and for machines.
 
-use crate::output::{self, Tone, paint};
+use crate::output::{self, Busy, Tone, paint};
 use canon::shown;
-use desk::run::{Options, Report, RunError};
+use desk::run::{Options, Phase, Report, RunError};
 use desk::sandbox::{Choice, Level};
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -69,7 +69,8 @@ pub(crate) fn run(args: Args) -> u8 {
     if let Err(error) = stop_on_signals(&options.interrupted) {
         return output::usage(&format!("signals cannot be handled: {error}"));
     }
-    match desk::run::run(&options) {
+    let busy = Busy::default();
+    match desk::run::run(&options, &|phase| busy.with(words(phase))) {
         Ok(report) => {
             print(&report, json);
             report.stop.exit_code()
@@ -79,6 +80,16 @@ pub(crate) fn run(args: Args) -> u8 {
             let _ = writeln!(std::io::stderr().lock(), "touchstone: void: {error}");
             StopReason::DeskFault.exit_code()
         }
+    }
+}
+
+/// What a phase is called on the screen; nothing while the agent has it, and at the end.
+fn words(phase: Phase) -> Option<&'static str> {
+    match phase {
+        Phase::Preparing => Some("reading suite and workspace, measuring the sandbox"),
+        Phase::Agent | Phase::Ended => None,
+        Phase::Freezing => Some("freezing the workspace"),
+        Phase::Checking => Some("running the checks"),
     }
 }
 
@@ -136,7 +147,10 @@ pub(crate) fn lines(report: &Report) -> Vec<String> {
         say("checks", checks(judgement.passed, judgement.total, judgement.isolation));
     }
     if let Some(trouble) = &report.trouble {
-        say("trouble", shown(trouble.as_bytes()));
+        // What the desk itself could not do comes with ways to go on, behind bars.
+        for (index, part) in trouble.split(" | ").enumerate() {
+            say(if index == 0 { "trouble" } else { "go on" }, shown(part.as_bytes()));
+        }
     }
     say("agent", agent(report));
     say("delivery", delivery(report));

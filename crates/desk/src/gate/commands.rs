@@ -289,7 +289,7 @@ fn explain(verdict: &Verdict) -> (StopReason, Vec<String>, Vec<String>) {
             if !codes.iter().any(|known| known == code) {
                 codes.push(code.to_owned());
             }
-            findings.push(canon::shown(format!("{check}: {code}{}", data(&item.what)).as_bytes()));
+            findings.push(format!("{check}: {code}{}", data(&item.what)));
         }
         (codes, findings)
     }

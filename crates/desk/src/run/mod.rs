@@ -108,8 +108,30 @@ impl Attempt {
     }
 }
 
-/// Runs an agent and judges what it delivers.
-pub fn run(options: &Options) -> Result<Report, RunError> {
+/// What a run is busy with, for whoever watches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Reading suite and workspace, measuring the sandbox.
+    Preparing,
+    /// The agent runs.
+    Agent,
+    /// The workspace is copied and hashed.
+    Freezing,
+    /// The checks run.
+    Checking,
+    /// It is over.
+    Ended,
+}
+
+/// Runs an agent and judges what it delivers. `watch` is told what the run is busy with.
+pub fn run(options: &Options, watch: &dyn Fn(Phase)) -> Result<Report, RunError> {
+    let report = run_phases(options, watch);
+    watch(Phase::Ended);
+    report
+}
+
+fn run_phases(options: &Options, watch: &dyn Fn(Phase)) -> Result<Report, RunError> {
+    watch(Phase::Preparing);
     let started = Instant::now();
     // Same-user processes, the agent among them, must not read the signing key out of this process.
     let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
@@ -127,6 +149,7 @@ pub fn run(options: &Options) -> Result<Report, RunError> {
         }
     };
     facts.confined(sandbox.as_ref());
+    watch(Phase::Agent);
     let agent = Agent { options, folder: &folder };
     match agent.run() {
         Ok(outcome) => facts.agent = Some(outcome),
@@ -140,8 +163,12 @@ pub fn run(options: &Options) -> Result<Report, RunError> {
         return record::finish(started, &folder, &mut chain, &mut facts, attempt);
     }
     facts.suite_unchanged = suite.as_ref().map(StoredSuite::unchanged_on_disk);
+    watch(Phase::Freezing);
     let attempt = match frozen(&folder, &before, &mut facts) {
-        Ok(after) => judged(&folder, suite.as_ref(), sandbox.as_ref(), &after, options),
+        Ok(after) => {
+            watch(Phase::Checking);
+            judged(&folder, suite.as_ref(), sandbox.as_ref(), &after, options)
+        }
         Err(attempt) => attempt,
     };
     facts.judged(&attempt);
