@@ -6,7 +6,7 @@ use super::{Delivery, Judgement, StoredSuite, stop_for, works_on_nothing};
 use crate::command_suite::config::{Check, Counts, Cwd, Paths};
 use crate::command_suite::judge::{Cases, CheckResult, Ended, Evidence, Of, ReportFile, Verdict, VoidCause};
 use crate::command_suite::{judge_check, judge_suite, tool};
-use crate::report::{ExitStatus, REPORT_BYTES_MAX, Refusal};
+use crate::report::{ExitStatus, Meaning, REPORT_BYTES_MAX, Refusal};
 use crate::sandbox::{self, Cannot, Limits, Sandbox, Spec, Status, program_path, program_roots};
 use crate::workspace::Fault;
 use canon::{Object, Value, canonical_digest};
@@ -179,7 +179,8 @@ impl Commands<'_> {
         let measured = !tallies.is_empty();
         let passed: u64 = tallies.iter().map(|tally| tally.passed).sum();
         let counted: u64 = tallies.iter().map(|tally| tally.counted()).sum();
-        let (mut stop, reasons, failures) = explain(&verdict);
+        let (mut stop, reasons, mut failures) = explain(&verdict);
+        failures.extend(results.iter().flat_map(messages).take(FAILURES_MAX));
         let unreadable = |result: &CheckResult| matches!(result.cases, Cases::Unreadable);
         if stop == StopReason::VisiblePass && results.iter().any(unreadable) {
             // Cannot happen by the judge's rules; a pass without its report must not depend on that.
@@ -248,6 +249,22 @@ fn read_report(path: &Path) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
     file.take(REPORT_BYTES_MAX as u64 + 1).read_to_end(&mut bytes)?;
     Ok(Some(bytes))
+}
+
+/// Most failing cases that are told with their message.
+const FAILURES_MAX: usize = 6;
+
+/// What the runner said about failing cases, where it said anything.
+fn messages(result: &CheckResult) -> Vec<String> {
+    let Cases::Measured(report) = &result.cases else { return Vec::new() };
+    let failing = report.cases().iter().filter(|case| case.outcome.meaning() == Meaning::Failed);
+    failing
+        .filter_map(|case| {
+            let message = case.message.as_deref().filter(|message| !message.is_empty())?;
+            let (name, outcome) = (report.full_name(case), case.outcome.code());
+            Some(format!("{}: {name}: {outcome}: {message}", result.name))
+        })
+        .collect()
 }
 
 /// The part of a result that is signed: no times, no messages.
