@@ -1,6 +1,6 @@
 //! Arguments in: the verbs and what they take.
 
-use crate::{certificate, demo, exit, key, run, verify};
+use crate::{certificate, demo, exit, key, reasons, record, run, verify};
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
@@ -31,6 +31,10 @@ enum Verb {
     Key(key::Args),
     /// Check answer certificates.
     Certificate(certificate::Args),
+    /// Make and check evidence packs.
+    Record(record::Args),
+    /// Say what a reason code means.
+    Reasons(reasons::Args),
 }
 
 /// Parses the arguments and runs the verb.
@@ -50,5 +54,7 @@ pub(crate) fn main() -> ExitCode {
         Verb::Verify(args) => verify::run(&args),
         Verb::Key(args) => key::run(&args),
         Verb::Certificate(args) => certificate::run(&args),
+        Verb::Record(args) => record::run(&args),
+        Verb::Reasons(args) => reasons::run(&args),
     })
 }

@@ -2,7 +2,7 @@
 
 use super::python::{in_path, interpreter, name_of};
 use super::view::{self, View};
-use super::{Delivery, Judgement, StoredSuite, stop_for, works_on_nothing};
+use super::{Delivery, GateReason, Judgement, StoredSuite, stop_for, works_on_nothing};
 use crate::command_suite::config::{Check, Counts, Cwd, Paths};
 use crate::command_suite::judge::{Cases, CheckResult, Ended, Evidence, Of, ReportFile, Verdict, VoidCause};
 use crate::command_suite::{judge_check, judge_suite, tool};
@@ -160,7 +160,9 @@ impl Commands<'_> {
             Status::SetupFailed { step, errno } => {
                 self.not_started(step, &io::Error::from_raw_os_error(*errno).to_string())
             }
-            Status::Lost => self.not_started("keeper_lost", "the keeper of the check was ended from outside"),
+            Status::Lost => {
+                self.not_started(ended.status.code(), "the keeper of the check was ended from outside")
+            }
         };
         (how, ended.stdout.bytes(), truncated)
     }
@@ -317,9 +319,10 @@ fn explain(verdict: &Verdict) -> (StopReason, Vec<String>, Vec<String>) {
             let stop = if only_no_suite { StopReason::NoSuite } else { StopReason::VisibleFail };
             (stop, lines(reasons, Refusal::code, data))
         }
-        Verdict::Inconclusive(names) => {
-            (StopReason::VisibleUnstable, lines(names, |_| "case_unstable", |name| format!(": {name}")))
-        }
+        Verdict::Inconclusive(names) => (
+            StopReason::VisibleUnstable,
+            lines(names, |_| GateReason::CaseUnstable.code(), |name| format!(": {name}")),
+        ),
         Verdict::Void(causes) => {
             let missing = |cause: &Of<VoidCause>| matches!(cause.what, VoidCause::ProgramMissing { .. });
             let stop =

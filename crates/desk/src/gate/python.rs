@@ -29,9 +29,9 @@ pub(super) fn judge(
     let confined = Confined { sandbox, roots: program_roots(&options.python.program) };
     match python_suite::run(&confined, suite.python(), delivery.frozen, &options) {
         Ok(result) => of_result(&result),
-        Err(InfraError::PythonMissing(program)) => Judgement::without_checks(
+        Err(ref error @ InfraError::PythonMissing(ref program)) => Judgement::without_checks(
             StopReason::SuiteToolMissing,
-            "infra_python_missing",
+            error.code(),
             format!("the suite needs {}, which is not installed", program.display()),
         ),
         Err(error) => {

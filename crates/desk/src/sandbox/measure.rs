@@ -52,6 +52,29 @@ pub enum Probe {
     RaiseLimit,
 }
 
+// Closed list, signed into receipts.
+canon::codes! {
+    impl Probe: self {
+        Probe::TcpLoopback => "tcp_loopback",
+        Probe::UnixPathTmp => "unix_path_tmp",
+        Probe::UnixPathVisible => "unix_path_visible",
+        Probe::UnixAbstractStream => "unix_abstract_stream",
+        Probe::UnixAbstractDatagram => "unix_abstract_datagram",
+        Probe::WriteOutside => "write_outside",
+        Probe::ReadSecret => "read_secret",
+        Probe::ChangeMode => "change_mode",
+        Probe::SeeDesk => "see_desk",
+        Probe::SignalDesk => "signal_desk",
+        Probe::LimitDesk => "limit_desk",
+        Probe::PtraceParent => "ptrace_parent",
+        Probe::UserNamespace => "user_namespace",
+        Probe::Mount => "mount",
+        Probe::Keyctl => "keyctl",
+        Probe::Terminal => "terminal",
+        Probe::RaiseLimit => "raise_limit",
+    }
+}
+
 impl Probe {
     /// All of them, in the order of the report.
     pub const ALL: [Probe; 17] = [
@@ -73,29 +96,6 @@ impl Probe {
         Probe::Terminal,
         Probe::RaiseLimit,
     ];
-
-    /// Closed list, signed into receipts.
-    pub fn code(self) -> &'static str {
-        match self {
-            Probe::TcpLoopback => "tcp_loopback",
-            Probe::UnixPathTmp => "unix_path_tmp",
-            Probe::UnixPathVisible => "unix_path_visible",
-            Probe::UnixAbstractStream => "unix_abstract_stream",
-            Probe::UnixAbstractDatagram => "unix_abstract_datagram",
-            Probe::WriteOutside => "write_outside",
-            Probe::ReadSecret => "read_secret",
-            Probe::ChangeMode => "change_mode",
-            Probe::SeeDesk => "see_desk",
-            Probe::SignalDesk => "signal_desk",
-            Probe::LimitDesk => "limit_desk",
-            Probe::PtraceParent => "ptrace_parent",
-            Probe::UserNamespace => "user_namespace",
-            Probe::Mount => "mount",
-            Probe::Keyctl => "keyctl",
-            Probe::Terminal => "terminal",
-            Probe::RaiseLimit => "raise_limit",
-        }
-    }
 
     /// Whether `level` promises that this is blocked. Without a process namespace names of processes stay visible,
     /// and a kernel without signal scopes lets them be signalled; both are reported and neither reaches data.
@@ -119,16 +119,16 @@ pub enum Answer {
     NotMeasured(String),
 }
 
-impl Answer {
-    /// Closed list, signed into receipts.
-    pub fn code(&self) -> &'static str {
-        match self {
-            Answer::Blocked(_) => "blocked",
-            Answer::Reachable(_) => "reachable",
-            Answer::NotMeasured(_) => "not_measured",
-        }
+// Closed list, signed into receipts.
+canon::codes! {
+    impl Answer: &self {
+        Answer::Blocked(_) => "blocked",
+        Answer::Reachable(_) => "reachable",
+        Answer::NotMeasured(_) => "not_measured",
     }
+}
 
+impl Answer {
     /// The words beside the code.
     pub fn text(&self) -> &str {
         match self {

@@ -44,14 +44,12 @@ pub enum Level {
     Full,
 }
 
-impl Level {
-    /// Closed list, signed into receipts.
-    pub fn code(self) -> &'static str {
-        match self {
-            Level::None => "none",
-            Level::Landlock => "landlock",
-            Level::Full => "full",
-        }
+// Closed list, signed into receipts.
+canon::codes! {
+    impl Level: self {
+        Level::None => "none",
+        Level::Landlock => "landlock",
+        Level::Full => "full",
     }
 }
 
