@@ -281,9 +281,29 @@ impl Running {
 
     /// Asks the keeper to end everything now. Does not wait.
     pub fn kill(&self) {
-        // The keeper may be gone already; then there is nothing to kill.
-        let _ = rustix::io::write(&self.control, b"K");
+        end(&self.control);
     }
+
+    /// A handle that can do the same while somebody else waits.
+    pub fn killer(&self) -> io::Result<Killer> {
+        Ok(Killer(self.control.try_clone()?))
+    }
+}
+
+/// Ends a run from another thread.
+#[derive(Debug)]
+pub struct Killer(OwnedFd);
+
+impl Killer {
+    /// Asks the keeper to end everything now. Killing an ended run is fine.
+    pub fn kill(&self) {
+        end(&self.0);
+    }
+}
+
+fn end(control: &OwnedFd) {
+    // The keeper may be gone already; then there is nothing to kill.
+    let _ = rustix::io::write(control, b"K");
 }
 
 /// Starts a program under supervision, without confinement.

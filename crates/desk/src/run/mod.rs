@@ -18,6 +18,8 @@ use folder::Folder;
 use payload::Facts;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use verdict::StopReason;
 
@@ -51,6 +53,8 @@ pub struct Options {
     pub floor: Option<Level>,
     /// The frozen copy is removed at the end.
     pub discard_frozen: bool,
+    /// Set from outside when the user wants the run to stop.
+    pub interrupted: Arc<AtomicBool>,
     /// The agent's command.
     pub command: Vec<OsString>,
 }
@@ -93,7 +97,7 @@ impl std::error::Error for RunError {}
 /// How the attempt of a run came out.
 struct Attempt {
     stop: StopReason,
-    judgement: Option<Judgement>,
+    judgement: Option<Box<Judgement>>,
     /// For people: what was in the way.
     trouble: Option<String>,
 }
@@ -104,8 +108,30 @@ impl Attempt {
     }
 }
 
-/// Runs an agent and judges what it delivers.
-pub fn run(options: &Options) -> Result<Report, RunError> {
+/// What a run is busy with, for whoever watches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Reading suite and workspace, measuring the sandbox.
+    Preparing,
+    /// The agent runs.
+    Agent,
+    /// The workspace is copied and hashed.
+    Freezing,
+    /// The checks run.
+    Checking,
+    /// It is over.
+    Ended,
+}
+
+/// Runs an agent and judges what it delivers. `watch` is told what the run is busy with.
+pub fn run(options: &Options, watch: &dyn Fn(Phase)) -> Result<Report, RunError> {
+    let report = run_phases(options, watch);
+    watch(Phase::Ended);
+    report
+}
+
+fn run_phases(options: &Options, watch: &dyn Fn(Phase)) -> Result<Report, RunError> {
+    watch(Phase::Preparing);
     let started = Instant::now();
     // Same-user processes, the agent among them, must not read the signing key out of this process.
     let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
@@ -123,6 +149,7 @@ pub fn run(options: &Options) -> Result<Report, RunError> {
         }
     };
     facts.confined(sandbox.as_ref());
+    watch(Phase::Agent);
     let agent = Agent { options, folder: &folder };
     match agent.run() {
         Ok(outcome) => facts.agent = Some(outcome),
@@ -131,16 +158,22 @@ pub fn run(options: &Options) -> Result<Report, RunError> {
             return record::finish(started, &folder, &mut chain, &mut facts, attempt);
         }
     }
+    if options.interrupted.load(Ordering::Relaxed) {
+        let attempt = Attempt::stopped(StopReason::Interrupted, "the desk was told to stop");
+        return record::finish(started, &folder, &mut chain, &mut facts, attempt);
+    }
     facts.suite_unchanged = suite.as_ref().map(StoredSuite::unchanged_on_disk);
+    watch(Phase::Freezing);
     let attempt = match frozen(&folder, &before, &mut facts) {
-        Ok(after) => judged(&folder, suite.as_ref(), sandbox.as_ref(), &after, options),
+        Ok(after) => {
+            watch(Phase::Checking);
+            judged(&folder, suite.as_ref(), sandbox.as_ref(), &after, options)
+        }
         Err(attempt) => attempt,
     };
     facts.judged(&attempt);
-    if !attempt.stop.is_void() {
-        chain.append("ws_attempt", facts.attempt(&attempt))?;
-    } else if facts.end.is_some() {
-        // A void attempt is signed too: what was frozen stays on the chain.
+    // A void attempt is signed too once there was something to judge: what was frozen stays on the chain.
+    if !attempt.stop.is_void() || facts.end.is_some() {
         chain.append("ws_attempt", facts.attempt(&attempt))?;
     }
     if options.discard_frozen {
@@ -221,7 +254,7 @@ fn judged(
         );
     }
     let trouble = judgement.stop.is_void().then(|| judgement.failures.join("; "));
-    Attempt { stop: judgement.stop, judgement: Some(judgement), trouble }
+    Attempt { stop: judgement.stop, judgement: Some(Box::new(judgement)), trouble }
 }
 
 fn without_suite(allowed: bool) -> Attempt {

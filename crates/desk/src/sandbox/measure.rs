@@ -30,10 +30,14 @@ pub enum Probe {
     WriteOutside,
     /// Read a file of the desk.
     ReadSecret,
+    /// Change the mode of a file of the desk.
+    ChangeMode,
     /// See that the desk's process exists.
     SeeDesk,
     /// Send the desk a signal.
     SignalDesk,
+    /// Read or set a limit of the desk's process.
+    LimitDesk,
     /// Become the tracer of the parent process.
     PtraceParent,
     /// Make a user namespace.
@@ -58,8 +62,10 @@ canon::codes! {
         Probe::UnixAbstractDatagram => "unix_abstract_datagram",
         Probe::WriteOutside => "write_outside",
         Probe::ReadSecret => "read_secret",
+        Probe::ChangeMode => "change_mode",
         Probe::SeeDesk => "see_desk",
         Probe::SignalDesk => "signal_desk",
+        Probe::LimitDesk => "limit_desk",
         Probe::PtraceParent => "ptrace_parent",
         Probe::UserNamespace => "user_namespace",
         Probe::Mount => "mount",
@@ -71,7 +77,7 @@ canon::codes! {
 
 impl Probe {
     /// All of them, in the order of the report.
-    pub const ALL: [Probe; 15] = [
+    pub const ALL: [Probe; 17] = [
         Probe::TcpLoopback,
         Probe::UnixPathTmp,
         Probe::UnixPathVisible,
@@ -79,8 +85,10 @@ impl Probe {
         Probe::UnixAbstractDatagram,
         Probe::WriteOutside,
         Probe::ReadSecret,
+        Probe::ChangeMode,
         Probe::SeeDesk,
         Probe::SignalDesk,
+        Probe::LimitDesk,
         Probe::PtraceParent,
         Probe::UserNamespace,
         Probe::Mount,

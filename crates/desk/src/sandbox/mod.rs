@@ -22,7 +22,7 @@ pub use crate::supervise::{Cannot, Captured, Ended, Output, Running, StartError,
 pub use helper::helper_main;
 pub use limits::Limits;
 pub use measure::{Answer, Measured, Probe};
-pub use program::program_roots;
+pub use program::{program_path, program_roots};
 pub use unavailable::{Cause, Unavailable};
 
 use crate::supervise::{Streams, launch};

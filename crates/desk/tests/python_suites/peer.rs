@@ -134,6 +134,27 @@ fn peer_declared_cases() {
     }
 }
 
+/// Observed by running the peer; an async `main` is declared, and fails as a coroutine. A byte-order mark is ours: the
+/// peer declares nothing for such a file.
+#[test]
+fn declared_cases_beyond_the_vectors() {
+    let texts = [
+        "async def main(): pass",
+        "def main(): pass\nasync def main(): pass",
+        "\0",
+        "# -*- coding: latin-1 -*-\ndef check_a(): pass",
+    ];
+    let found = declared_cases(&plain::Plain, &interpreter(), &texts).unwrap();
+    assert_eq!(found, [vec!["main"], vec!["main"], vec![], vec!["check_a"]]);
+    let deep = format!("def check_a(): pass\nx = {}1{}", "(".repeat(50_000), ")".repeat(50_000));
+    let found = declared_cases(&plain::Plain, &interpreter(), &[&deep, "def check_b(): pass"]).unwrap();
+    assert_eq!(found, [vec![], vec!["check_b"]]);
+    let marked = suite(&[("test_a.py", "\u{feff}def check_a(): pass\n")]);
+    let workspace = tempfile::tempdir().unwrap();
+    let options = Options { python: interpreter(), ..Options::default() };
+    assert!(run(&plain::Plain, &marked, workspace.path(), &options).unwrap().all_pass());
+}
+
 #[test]
 fn peer_digests() {
     let Some(path) = shared("peer_digests", ACCEPTANCE) else { return };

@@ -17,7 +17,6 @@ def declared(text):
     checks = list(dict.fromkeys(name for name in functions if name.startswith("check_")))
     if checks:
         return checks
-    # `main` stands for the file only as a plain function: an async one would return a coroutine.
     return ["main"] if "main" in functions else []
 
 

@@ -1,0 +1,13 @@
+//! The binary as a user runs it.
+#![allow(clippy::unwrap_used)]
+
+mod crash;
+mod demo;
+mod facts;
+mod hostile;
+mod keys;
+mod peer;
+mod run;
+mod stage;
+mod suites;
+mod verify;
