@@ -7,6 +7,7 @@ mod facts;
 mod hostile;
 mod keys;
 mod peer;
+mod record;
 mod run;
 mod stage;
 mod suites;
