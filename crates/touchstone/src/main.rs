@@ -8,6 +8,7 @@ mod key;
 mod output;
 mod run;
 mod verify;
+mod workspace;
 
 fn main() -> std::process::ExitCode {
     // The desk re-executes this binary as its helper; that has to be found out before anything else happens.

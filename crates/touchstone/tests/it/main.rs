@@ -10,3 +10,4 @@ mod run;
 mod stage;
 mod suites;
 mod verify;
+mod workspace;
