@@ -11,3 +11,4 @@ mod run;
 mod stage;
 mod suites;
 mod verify;
+mod workspace;
