@@ -1,6 +1,6 @@
 //! Arguments in: the verbs and what they take.
 
-use crate::{certificate, demo, exit, key, reasons, record, run, verify};
+use crate::{certificate, demo, exit, key, reasons, record, run, verify, workspace};
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
@@ -27,6 +27,8 @@ enum Verb {
     Run(run::Args),
     /// Check receipts offline: ours and the Python peer's.
     Verify(verify::Args),
+    /// Hash a folder as the desk does.
+    Workspace(workspace::Args),
     /// Make and show signing keys.
     Key(key::Args),
     /// Check answer certificates.
@@ -52,6 +54,7 @@ pub(crate) fn main() -> ExitCode {
         Verb::Demo(args) => demo::run(&args),
         Verb::Run(args) => run::run(args),
         Verb::Verify(args) => verify::run(&args),
+        Verb::Workspace(args) => workspace::run(&args),
         Verb::Key(args) => key::run(&args),
         Verb::Certificate(args) => certificate::run(&args),
         Verb::Record(args) => record::run(&args),

@@ -10,6 +10,7 @@ mod reasons;
 mod record;
 mod run;
 mod verify;
+mod workspace;
 
 fn main() -> std::process::ExitCode {
     // The desk re-executes this binary as its helper; that has to be found out before anything else happens.

@@ -134,7 +134,7 @@ impl Stage {
             .output()?;
         let said = fs::read_to_string(receipts.join("agent_stdout.log")).unwrap_or_default();
         for line in said.lines() {
-            say("agent says", &format!("{}", shown(line.as_bytes())));
+            say("agent says", &shown(line.as_bytes()));
         }
         let code = run.status.code();
         let summary = match Reader::strict().read(&run.stdout) {
@@ -159,7 +159,7 @@ impl Stage {
             "receipts",
             &format!("{entries} signed entries, verified offline: {}", paint(&verdict, tone(&verify))),
         );
-        say("chain head", &format!("{}", field("head").as_str().unwrap_or("unknown")));
+        say("chain head", field("head").as_str().unwrap_or("unknown"));
         Ok(verify.status.success())
     }
 }
@@ -172,9 +172,9 @@ fn print_summary(summary: &Value, code: Option<i32>) {
             .and_then(Value::as_i64)
             .map_or("not measured".to_owned(), |number| number.to_string())
     };
-    say("agent exits", &format!("{}", number("agent_rc")));
+    say("agent exits", &number("agent_rc"));
     for failure in summary.get("failures").and_then(Value::as_array).unwrap_or_default() {
-        say("checks say", &format!("{}", failure.as_str().unwrap_or_default()));
+        say("checks say", &shown(failure.as_str().unwrap_or_default().as_bytes()));
     }
     say("passed", &format!("{} of {}", number("visible_passed"), number("visible_total")));
     let (word, tone) = match summary.get("accepted").and_then(Value::as_bool) {
@@ -184,7 +184,7 @@ fn print_summary(summary: &Value, code: Option<i32>) {
     };
     say("verdict", &format!("{} ({})", paint(word, tone), text("stop_reason")));
     let code = code.map_or("none".to_owned(), |code| code.to_string());
-    say("exit code", &format!("{code}"));
+    say("exit code", &code);
     let level = summary.get("sandbox").and_then(|sandbox| sandbox.get("level")).and_then(Value::as_str);
     say("sandbox", &format!("{}, as measured", level.unwrap_or("none")));
 }

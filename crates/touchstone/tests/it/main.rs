@@ -12,3 +12,4 @@ mod run;
 mod stage;
 mod suites;
 mod verify;
+mod workspace;
