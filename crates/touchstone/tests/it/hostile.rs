@@ -290,3 +290,19 @@ fn an_agent_that_ends_its_keeper_is_refused() {
     assert!(ran.text("trouble").starts_with("keeper_lost"));
     assert_eq!(stage.verify().0, "OK");
 }
+
+/// A workspace that is gone, or a link in its place, is a finding.
+#[test]
+fn agents_that_replace_the_workspace_are_refused() {
+    for script in [
+        "rm -rf \"$PWD\"",
+        "mv \"$PWD\" ../old; ln -s /etc ../workspace",
+        "mv \"$PWD\" ../old; echo x > ../workspace",
+    ] {
+        let stage = exit_suite("true");
+        let ran = stage.run(&[], script);
+        ran.is(20, "delivery_unfit");
+        assert_eq!(stage.verify().0, "OK", "{script}");
+        assert!(!stage.path("run/_frozen_RUN-ON").exists());
+    }
+}
