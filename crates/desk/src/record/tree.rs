@@ -28,7 +28,8 @@ impl Tree {
     /// Walks `root` and hashes its files. Only a root that cannot be opened is an error.
     pub(super) fn look(root: &Path) -> io::Result<Tree> {
         let mut tree = Tree {
-            root: open::root(root)?,
+            // What the user wrote may be a link; inside, none is followed.
+            root: open::root(&root.canonicalize().unwrap_or_else(|_| root.to_path_buf()))?,
             files: BTreeMap::new(),
             keys: BTreeSet::new(),
             problems: Vec::new(),

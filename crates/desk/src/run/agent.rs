@@ -3,7 +3,6 @@
 use super::folder::Folder;
 use super::{Options, orphans_killed};
 use crate::sandbox::{Limits, Status, Stdin};
-use crate::store::write_atomic;
 use crate::supervise::{self, Killer, Output, Start};
 use std::ffi::OsString;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,9 +14,13 @@ pub(super) struct Outcome {
     /// Exit code, or minus the signal.
     pub(super) rc: Option<i64>,
     pub(super) timed_out: bool,
+    /// The keeper of the run was ended from outside: what the agent left running is unknown.
+    pub(super) keeper_lost: bool,
     /// Something was still alive and was ended; nothing when not measurable.
     pub(super) orphans_killed: Option<bool>,
     pub(super) wall_ms: u64,
+    /// What it printed, where that was kept.
+    pub(super) stdout: Option<Vec<u8>>,
 }
 
 pub(super) struct Agent<'a> {
@@ -43,10 +46,6 @@ impl Agent<'_> {
             over.store(true, Ordering::Relaxed);
             ended
         });
-        if self.options.capture_stdout {
-            let path = self.folder.file("agent_stdout.log");
-            write_atomic(&path, &ended.stdout.bytes(), 0o644).map_err(|error| error.to_string())?;
-        }
         let rc = match &ended.status {
             Status::Exited(code) => Some(i64::from(*code)),
             Status::Signaled(signal) => Some(-i64::from(*signal)),
@@ -62,8 +61,10 @@ impl Agent<'_> {
         Ok(Outcome {
             rc,
             timed_out: ended.status == Status::TimedOut,
+            keeper_lost: ended.status == Status::Lost,
             orphans_killed: orphans_killed(&ended.strays),
             wall_ms: ended.wall_ms,
+            stdout: self.options.capture_stdout.then(|| ended.stdout.bytes()),
         })
     }
 }

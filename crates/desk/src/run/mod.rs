@@ -11,7 +11,7 @@ pub use record::Report;
 
 use crate::gate::{self, Delivery, Judgement, StoredSuite};
 use crate::sandbox::{Choice, Establish, Level, Sandbox, Strays, Unavailable};
-use crate::store::StoreError;
+use crate::store::{StoreError, write_atomic};
 use crate::workspace::{Changes, Fault, Limits, Scan, changes, freeze, scan};
 use agent::Agent;
 use folder::Folder;
@@ -158,13 +158,19 @@ fn run_phases(options: &Options, watch: &dyn Fn(Phase)) -> Result<Report, RunErr
             return record::finish(started, &folder, &mut chain, &mut facts, attempt);
         }
     }
+    let untouched = folder.reclaim(&mut chain)?;
+    // Only now: whatever had that name before was the agent's.
+    if let Some(stdout) = facts.agent.as_mut().and_then(|agent| agent.stdout.take()) {
+        let path = folder.file("agent_stdout.log");
+        write_atomic(&path, &stdout, 0o644).map_err(|error| RunError::Io(path, error))?;
+    }
     if options.interrupted.load(Ordering::Relaxed) {
         let attempt = Attempt::stopped(StopReason::Interrupted, "the desk was told to stop");
         return record::finish(started, &folder, &mut chain, &mut facts, attempt);
     }
     facts.suite_unchanged = suite.as_ref().map(StoredSuite::unchanged_on_disk);
     watch(Phase::Freezing);
-    let attempt = match frozen(&folder, &before, &mut facts) {
+    let attempt = match meddled(untouched, &facts).map_or_else(|| frozen(&folder, &before, &mut facts), Err) {
         Ok(after) => {
             watch(Phase::Checking);
             judged(&folder, suite.as_ref(), sandbox.as_ref(), &after, options)
@@ -180,6 +186,18 @@ fn run_phases(options: &Options, watch: &dyn Fn(Phase)) -> Result<Report, RunErr
         folder.discard_frozen();
     }
     record::finish(started, &folder, &mut chain, &mut facts, attempt)
+}
+
+/// An agent that meddled with the desk is refused for it.
+fn meddled(untouched: bool, facts: &Facts) -> Option<Attempt> {
+    let refused = |why: &str| Some(Attempt::stopped(StopReason::DeliveryUnfit, why));
+    if !untouched {
+        refused("run_dir_tampered: the agent changed the run directory; receipts were restored")
+    } else if facts.agent.as_ref().is_some_and(|agent| agent.keeper_lost) {
+        refused("keeper_lost: the agent's keeper was ended from outside, so what still runs is unknown")
+    } else {
+        None
+    }
 }
 
 /// The sandbox for the checks; none is needed where nothing is checked.

@@ -5,9 +5,10 @@ use rustix::io::Errno;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
-/// Opens a directory by its path, following links: this is where the user points.
+/// Opens a directory by its path. Its last part may be no link: an agent that puts one in the place of its workspace
+/// must not have another tree judged. Callers resolve what a user wrote.
 pub(crate) fn root(path: &Path) -> Result<OwnedFd, Errno> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     rustix::fs::open(path, flags, Mode::empty())
 }
 
