@@ -75,6 +75,8 @@ canon::codes! {
         CaseUnstable = "case_unstable",
         /// A check without confinement changed the frozen copy.
         FrozenCopyChanged = "frozen_copy_changed",
+        /// The agent changed the run directory; receipts were restored.
+        RunDirTampered = "run_dir_tampered",
     }
 }
 

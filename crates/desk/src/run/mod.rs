@@ -9,8 +9,8 @@ mod record;
 pub use folder::UsageError;
 pub use record::Report;
 
-use crate::gate::{self, Delivery, Judgement, StoredSuite};
-use crate::sandbox::{Choice, Establish, Level, Sandbox, Strays, Unavailable};
+use crate::gate::{self, Delivery, GateReason, Judgement, StoredSuite};
+use crate::sandbox::{Choice, Establish, Level, Sandbox, Status, Strays, Unavailable};
 use crate::store::{StoreError, write_atomic};
 use crate::workspace::{Changes, Fault, Limits, Scan, changes, freeze, scan};
 use agent::Agent;
@@ -190,11 +190,14 @@ fn run_phases(options: &Options, watch: &dyn Fn(Phase)) -> Result<Report, RunErr
 
 /// An agent that meddled with the desk is refused for it.
 fn meddled(untouched: bool, facts: &Facts) -> Option<Attempt> {
-    let refused = |why: &str| Some(Attempt::stopped(StopReason::DeliveryUnfit, why));
+    let refused =
+        |code: &str, why: &str| Some(Attempt::stopped(StopReason::DeliveryUnfit, format!("{code}: {why}")));
     if !untouched {
-        refused("run_dir_tampered: the agent changed the run directory; receipts were restored")
+        let code = GateReason::RunDirTampered.code();
+        refused(code, "the agent changed the run directory; receipts were restored")
     } else if facts.agent.as_ref().is_some_and(|agent| agent.keeper_lost) {
-        refused("keeper_lost: the agent's keeper was ended from outside, so what still runs is unknown")
+        let code = Status::Lost.code();
+        refused(code, "the agent's keeper was ended from outside, so what still runs is unknown")
     } else {
         None
     }
@@ -268,7 +271,7 @@ fn judged(
     if sandbox.level() == Level::None && !judgement.stop.is_void() && !folder.frozen_is(after) {
         return Attempt::stopped(
             StopReason::DeliveryUnfit,
-            "frozen_copy_changed: a check changed the frozen copy",
+            format!("{}: a check changed the frozen copy", GateReason::FrozenCopyChanged.code()),
         );
     }
     let trouble = judgement.stop.is_void().then(|| judgement.failures.join("; "));
