@@ -119,6 +119,31 @@ pub(crate) fn now_ms() -> i64 {
 
 /// Writes a whole file: temporary sibling, fsync, rename, fsync of the folder. `mode` are its permission bits.
 pub fn write_atomic(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
+    put(path, bytes, mode)?;
+    sync_parent(path)
+}
+
+/// Writes several files of one folder, each whole or not at all, and syncs the folder once. They are written side by
+/// side: the file system then commits them together, which takes the time of one.
+pub(crate) fn write_together(folder: &Path, files: &[(String, Vec<u8>)]) -> Result<(), (PathBuf, io::Error)> {
+    std::thread::scope(|scope| {
+        let writers: Vec<_> = files
+            .iter()
+            .map(|(name, bytes)| {
+                let path = folder.join(name);
+                scope.spawn(move || put(&path, bytes, 0o644).map_err(|error| (path, error)))
+            })
+            .collect();
+        let join = |writer: std::thread::ScopedJoinHandle<'_, _>| {
+            writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        writers.into_iter().try_for_each(join)
+    })?;
+    sync_folder(folder).map_err(|error| (folder.to_path_buf(), error))
+}
+
+/// Temporary sibling, fsync, rename.
+fn put(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let mut temporary = tempfile::Builder::new().prefix(".touchstone-").tempfile_in(folder)?;
     temporary.write_all(bytes)?;
@@ -126,18 +151,21 @@ pub fn write_atomic(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     temporary.as_file().set_permissions(bits)?;
     temporary.as_file().sync_all()?;
     temporary.persist(path).map_err(|error| error.error)?;
-    sync_parent(path)
+    Ok(())
 }
 
-/// A JSON file of ours: canonical, with a line feed.
-pub(crate) fn write_json(path: &Path, value: &Value) -> io::Result<Digest> {
+/// The bytes of a JSON file of ours: canonical, with a line feed.
+pub(crate) fn json_line(value: &Value) -> Vec<u8> {
     let mut bytes = canonical(value);
     bytes.push(b'\n');
-    write_atomic(path, &bytes, 0o644)?;
-    Ok(Digest::of(&bytes))
+    bytes
 }
 
 fn sync_parent(path: &Path) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    sync_folder(folder)
+}
+
+fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }

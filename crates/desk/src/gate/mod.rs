@@ -8,6 +8,7 @@ mod view;
 
 pub use stored_suite::{StoredSuite, SuiteError, SuiteKind};
 
+use crate::python_suite::InfraError;
 use crate::sandbox::{Limits, Sandbox, Spec, Status};
 use crate::workspace::{Fault, Scan};
 use canon::{Digest, Value};
@@ -80,18 +81,38 @@ canon::codes! {
     }
 }
 
+/// What a suite needs to know before the agent starts; nothing for suites that need nothing.
+#[derive(Debug)]
+pub struct Readiness(Option<Result<python::Ready, InfraError>>);
+
+/// Asks what must be asked before the agent starts (ruling 20).
+pub fn ready(suite: Option<&StoredSuite>) -> Readiness {
+    Readiness(suite.and_then(|suite| match suite.kind() {
+        SuiteKind::Python(isolation) => Some(python::ready(suite, isolation)),
+        _ => None,
+    }))
+}
+
 /// Runs the suite on the delivery inside the sandbox.
-pub fn judge(sandbox: &Sandbox, suite: &StoredSuite, delivery: &Delivery<'_>) -> Judgement {
-    match suite.kind() {
-        SuiteKind::Nothing => Judgement::without_checks(
+pub fn judge(
+    sandbox: &Sandbox,
+    suite: &StoredSuite,
+    readiness: &Readiness,
+    delivery: &Delivery<'_>,
+) -> Judgement {
+    match (suite.kind(), &readiness.0) {
+        (SuiteKind::Commands { counts, checks, allow }, _) => {
+            commands::Commands { sandbox, suite, counts, checks, allow, delivery }.judge()
+        }
+        (SuiteKind::Python(isolation), Some(Ok(ready))) => {
+            python::judge(sandbox, suite, isolation, ready, delivery)
+        }
+        (SuiteKind::Python(_), Some(Err(error))) => python::not_ready(error),
+        (SuiteKind::Nothing | SuiteKind::Python(_), _) => Judgement::without_checks(
             StopReason::NoSuite,
             StopReason::NoSuite.code(),
             "the suite has no checks".to_owned(),
         ),
-        SuiteKind::Python(isolation) => python::judge(sandbox, suite, isolation, delivery),
-        SuiteKind::Commands { counts, checks, allow } => {
-            commands::Commands { sandbox, suite, counts, checks, allow, delivery }.judge()
-        }
     }
 }
 

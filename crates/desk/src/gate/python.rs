@@ -2,45 +2,74 @@
 
 use super::{Delivery, Judgement, StoredSuite, works_on_nothing};
 use crate::python_suite::spawn::{Exit, Job, Process, SpawnError, Spawner, Status as ExitStatus};
-use crate::python_suite::{self, InfraError, Interpreter, Isolation, SuiteResult};
+use crate::python_suite::{self, InfraError, Interpreter, Isolation, Prepared, SuiteResult};
 use crate::sandbox::{
     Cannot, Limits, Running, Sandbox, Spec, StartError, Status, Stdin, program_path, program_roots,
 };
+use crate::supervise::{self, Start};
 use std::ffi::OsStr;
 use std::io;
+use std::os::fd::{OwnedFd, RawFd};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 use verdict::StopReason;
 
+/// A Python suite and the interpreter that was asked about it before the agent started.
+#[derive(Debug)]
+pub(super) struct Ready {
+    python: Interpreter,
+    prepared: Prepared,
+}
+
+/// Finds the interpreter and lets it parse the suite. Supervised, not confined: only the suite and our own texts are
+/// read, and nothing of them is executed.
+pub(super) fn ready(suite: &StoredSuite, isolation: Isolation) -> Result<Ready, InfraError> {
+    let python = interpreter();
+    if in_path("python3").is_none() {
+        return Err(InfraError::PythonMissing(python.program));
+    }
+    let prepared = python_suite::prepare(&Supervised, &python, suite.python(), isolation)?;
+    Ok(Ready { python, prepared })
+}
+
 pub(super) fn judge(
     sandbox: &Sandbox,
     suite: &StoredSuite,
     isolation: Isolation,
+    ready: &Ready,
     delivery: &Delivery<'_>,
 ) -> Judgement {
     let options = python_suite::Options {
         isolation,
         wall: Duration::from_millis(delivery.test_timeout_ms),
-        python: interpreter(),
+        python: ready.python.clone(),
         task_id: delivery.task_id.to_owned(),
         ..python_suite::Options::default()
     };
     let confined = Confined { sandbox, roots: program_roots(&options.python.program) };
-    match python_suite::run(&confined, suite.python(), delivery.frozen, &options) {
+    let result =
+        python_suite::run_prepared(&confined, suite.python(), &ready.prepared, delivery.frozen, &options);
+    match result {
         Ok(result) => of_result(&result),
-        Err(ref error @ InfraError::PythonMissing(ref program)) => Judgement::without_checks(
+        Err(error) => {
+            let works = works_on_nothing(sandbox, delivery.scratch);
+            let stop = if works { StopReason::DeliveryUnfit } else { StopReason::DeskFault };
+            Judgement::without_checks(stop, error.code(), format!("{error:?}"))
+        }
+    }
+}
+
+/// The suite cannot be run here at all: the desk's environment, whatever the delivery is.
+pub(super) fn not_ready(error: &InfraError) -> Judgement {
+    match error {
+        InfraError::PythonMissing(program) => Judgement::without_checks(
             StopReason::SuiteToolMissing,
             error.code(),
             format!("the suite needs {}, which is not installed", program.display()),
         ),
-        Err(error) => {
-            let stop = if works_on_nothing(sandbox, delivery.scratch) {
-                StopReason::DeliveryUnfit
-            } else {
-                StopReason::DeskFault
-            };
-            Judgement::without_checks(stop, error.code(), format!("{error:?}"))
+        InfraError::Io(why) => {
+            Judgement::without_checks(StopReason::DeskFault, error.code(), format!("python: {why}"))
         }
     }
 }
@@ -109,11 +138,7 @@ impl Spawner for Confined<'_> {
         let program = job.program.clone();
         let mut read_only = job.read_only;
         read_only.extend(self.roots.iter().cloned());
-        let mut stdin = Stdin::Null;
-        let mut pass_fds = Vec::new();
-        for (fd, number) in job.pass_fds {
-            if number == 0 { stdin = Stdin::Fd(fd) } else { pass_fds.push((fd, number)) }
-        }
+        let (stdin, pass_fds) = split(job.pass_fds);
         let wall_ms = u64::try_from(job.wall.as_millis()).unwrap_or(u64::MAX);
         let spec = Spec {
             argv: std::iter::once(job.program.into_os_string()).chain(job.args).collect(),
@@ -129,6 +154,37 @@ impl Spawner for Confined<'_> {
         let running = self.sandbox.start(spec).map_err(spawn_error)?;
         Ok(Box::new(Confinee { running: Some(running), program }))
     }
+}
+
+/// Starts a process of a suite without confinement, under a keeper all the same.
+struct Supervised;
+
+impl Spawner for Supervised {
+    fn start(&self, job: Job) -> Result<Box<dyn Process>, SpawnError> {
+        let program = job.program.clone();
+        let (stdin, pass_fds) = split(job.pass_fds);
+        let wall_ms = u64::try_from(job.wall.as_millis()).unwrap_or(u64::MAX);
+        let argv = std::iter::once(job.program.into_os_string()).chain(job.args).collect();
+        let start = Start {
+            env: job.env,
+            stdin,
+            pass_fds,
+            limits: Limits { memory_bytes: None, address_bytes: None, ..Limits::check_within_ms(wall_ms) },
+            ..Start::new(argv, job.cwd)
+        };
+        let running = supervise::start(start).map_err(spawn_error)?;
+        Ok(Box::new(Confinee { running: Some(running), program }))
+    }
+}
+
+/// Descriptor 0 is a stream of its own for the supervisor.
+fn split(fds: Vec<(OwnedFd, RawFd)>) -> (Stdin, Vec<(OwnedFd, RawFd)>) {
+    let mut stdin = Stdin::Null;
+    let mut others = Vec::new();
+    for (fd, number) in fds {
+        if number == 0 { stdin = Stdin::Fd(fd) } else { others.push((fd, number)) }
+    }
+    (stdin, others)
 }
 
 fn spawn_error(error: StartError) -> SpawnError {

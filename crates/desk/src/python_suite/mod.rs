@@ -48,6 +48,7 @@
 //! There is no fallback from one mode to the other.
 
 mod channel;
+mod prepare;
 mod reconcile;
 mod record;
 mod run;
@@ -55,12 +56,13 @@ mod runtime;
 pub mod spawn;
 mod suite;
 
+pub use prepare::{Prepared, declared_cases, prepare};
 pub use record::{
     CaseRecord, FILE_CASE, FileResult, Kind, MODULE_CASE, SuiteFault, SuiteResult, Visibility, result_sha256,
 };
-pub use run::{Options, run};
+pub use run::{Options, run, run_prepared};
 pub use runtime::Interpreter;
-pub use suite::{Suite, SuiteFile, declared_cases};
+pub use suite::{Suite, SuiteFile};
 
 use spawn::SpawnError;
 use std::io;

@@ -1,11 +1,12 @@
 //! Running the test files of a suite, each in fresh processes (desk specification 8.2).
 
 use super::channel;
+use super::prepare::{Prepared, Program, prepare};
 use super::reconcile::{Observed, reconcile};
 use super::record::{CaseRecord, FILE_CASE, FileResult, Kind, SuiteFault, SuiteResult, Visibility};
 use super::runtime::{self, Interpreter};
 use super::spawn::{Exit, Job, Process, Role, Spawner, Status};
-use super::suite::{Suite, SuiteFile, declared_cases};
+use super::suite::{Suite, SuiteFile};
 use super::{InfraError, Isolation};
 use canon::{Digest, Object, Value, compact_ascii, hex};
 use std::io::{self, Seek as _, Write as _};
@@ -41,11 +42,23 @@ impl Default for Options {
     }
 }
 
-/// Runs `suite` against the frozen `workspace`. Every outcome that the delivery can cause is a result; an error is
-/// the desk's environment.
+/// Prepares and runs `suite` against the frozen `workspace`. Every outcome that the delivery can cause is a result; an
+/// error is the desk's environment.
 pub fn run(
     spawner: &dyn Spawner,
     suite: &Suite,
+    workspace: &Path,
+    options: &Options,
+) -> Result<SuiteResult, InfraError> {
+    let prepared = prepare(spawner, &options.python, suite, options.isolation)?;
+    run_prepared(spawner, suite, &prepared, workspace, options)
+}
+
+/// The same for a suite that was prepared before the delivery existed.
+pub fn run_prepared(
+    spawner: &dyn Spawner,
+    suite: &Suite,
+    prepared: &Prepared,
     workspace: &Path,
     options: &Options,
 ) -> Result<SuiteResult, InfraError> {
@@ -57,13 +70,12 @@ pub fn run(
         suite_sha256: suite.sha256(),
         fault: fault(suite),
     };
-    let texts: Vec<&str> = suite.tests().filter_map(SuiteFile::text).collect();
-    let mut declared = declared_cases(spawner, &options.python, &texts)?.into_iter();
+    let mut declared = prepared.declared.iter().cloned();
     let workspace = workspace.canonicalize()?;
     for file in suite.tests() {
         let entry = if file.text().is_some() {
             let declared = declared.next().unwrap_or_default();
-            FileRun { spawner, suite, workspace: &workspace, options, file }.run(declared)?
+            FileRun { spawner, suite, prepared, workspace: &workspace, options, file }.run(declared)?
         } else {
             not_utf8(file)
         };
@@ -110,6 +122,7 @@ const WORKER_GRACE: Duration = Duration::from_secs(5);
 struct FileRun<'a> {
     spawner: &'a dyn Spawner,
     suite: &'a Suite,
+    prepared: &'a Prepared,
     workspace: &'a Path,
     options: &'a Options,
     file: &'a SuiteFile,
@@ -208,7 +221,7 @@ impl FileRun<'_> {
         let fds = vec![(sealed(&setup)?, SETUP_FD), (conversation, CONVERSATION_FD)];
         let read_only = vec![self.workspace.to_owned(), folders.worker.clone()];
         let home = Home { code: &folders.worker, scratch: &folders.worker_scratch, read_only };
-        self.start(Role::Worker, runtime::WORKER, home, fds, self.options.wall + WORKER_GRACE)
+        self.start(Role::Worker, &self.prepared.worker, home, fds, self.options.wall + WORKER_GRACE)
     }
 
     fn start_checker(
@@ -222,20 +235,20 @@ impl FileRun<'_> {
         fds.extend(conversation.map(|fd| (fd, CONVERSATION_FD)));
         let read_only = vec![self.workspace.to_owned(), folders.checker.clone(), folders.suite.clone()];
         let home = Home { code: &folders.checker, scratch: &folders.checker_scratch, read_only };
-        let program = runtime::checker(self.options.isolation);
-        self.start(Role::Checker, program, home, fds, self.options.wall)
+        self.start(Role::Checker, &self.prepared.checker, home, fds, self.options.wall)
     }
 
     fn start(
         &self,
         role: Role,
-        program: &str,
+        program: &Program,
         home: Home<'_>,
         pass_fds: Vec<(OwnedFd, i32)>,
         wall: Duration,
     ) -> Result<Box<dyn Process>, InfraError> {
-        let script = home.code.join("main.py");
-        std::fs::write(&script, program)?;
+        let (name, bytes) = program.file();
+        let script = home.code.join(name);
+        std::fs::write(&script, bytes)?;
         let python = &self.options.python;
         let read_only = home.read_only.into_iter().chain(python.packages.iter().cloned()).collect();
         Ok(self.spawner.start(Job {

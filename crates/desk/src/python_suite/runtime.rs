@@ -4,8 +4,8 @@ use super::Isolation;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Parses suite texts.
-pub(super) const DISCOVER: &str = include_str!("python/discover.py");
+/// Parses suite texts and compiles our programs.
+pub(super) const PREPARE: &str = include_str!("python/prepare.py");
 
 /// The driver of in-process mode.
 const IN_PROCESS: &str = concat!(include_str!("python/runner.py"), include_str!("python/inprocess.py"));

@@ -3,9 +3,9 @@
 use super::{ARM, Options, RunError};
 use crate::gate::{StoredSuite, SuiteError};
 use crate::keydir;
-use crate::store::{ChainFile, write_atomic};
+use crate::store::{ChainFile, json_line, write_atomic};
 use crate::workspace::{Fault, Limits, Scan, changes, freeze, scan};
-use canon::{Object, Value, canonical, hex};
+use canon::{Object, hex};
 use ledger::identity::PublicKey;
 use std::fs;
 use std::io;
@@ -323,9 +323,7 @@ impl Folder {
 
 fn public_text(key: &PublicKey) -> Vec<u8> {
     let public = Object::new().with("vacant_id", key.id().as_str()).with("pub_hex", key.to_hex());
-    let mut bytes = canonical(&Value::Object(public));
-    bytes.push(b'\n');
-    bytes
+    json_line(&public.into())
 }
 
 fn open_up(folder: &Path) {

@@ -9,7 +9,7 @@ mod record;
 pub use folder::UsageError;
 pub use record::Report;
 
-use crate::gate::{self, Delivery, GateReason, Judgement, StoredSuite};
+use crate::gate::{self, Delivery, GateReason, Judgement, Readiness, StoredSuite};
 use crate::sandbox::{Choice, Establish, Level, Sandbox, Status, Strays, Unavailable};
 use crate::store::{StoreError, write_atomic};
 use crate::workspace::{Changes, Fault, Limits, Scan, changes, freeze, scan};
@@ -141,7 +141,12 @@ fn run_phases(options: &Options, watch: &dyn Fn(Phase)) -> Result<Report, RunErr
     let mut facts = Facts::opening(options, &folder, suite.as_ref(), &before);
     let mut chain = folder.open_chain()?;
     chain.append("run_start", facts.start())?;
-    let sandbox = match confinement(options, &folder, suite.as_ref()) {
+    let (sandbox, readiness) = std::thread::scope(|scope| {
+        let readiness = scope.spawn(|| gate::ready(suite.as_ref()));
+        let sandbox = confinement(options, &folder, suite.as_ref());
+        (sandbox, readiness.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    });
+    let sandbox = match sandbox {
         Ok(sandbox) => sandbox,
         Err(unavailable) => {
             let attempt = Attempt::stopped(StopReason::SandboxUnavailable, unavailable.to_string());
@@ -173,7 +178,8 @@ fn run_phases(options: &Options, watch: &dyn Fn(Phase)) -> Result<Report, RunErr
     let attempt = match meddled(untouched, &facts).map_or_else(|| frozen(&folder, &before, &mut facts), Err) {
         Ok(after) => {
             watch(Phase::Checking);
-            judged(&folder, suite.as_ref(), sandbox.as_ref(), &after, options)
+            let judges = (suite.as_ref(), sandbox.as_ref());
+            judged(&folder, judges, &readiness, &after, options)
         }
         Err(attempt) => attempt,
     };
@@ -244,12 +250,12 @@ fn frozen(folder: &Folder, before: &Scan, facts: &mut Facts) -> Result<Scan, Att
 
 fn judged(
     folder: &Folder,
-    suite: Option<&StoredSuite>,
-    sandbox: Option<&Sandbox>,
+    judges: (Option<&StoredSuite>, Option<&Sandbox>),
+    readiness: &Readiness,
     after: &Scan,
     options: &Options,
 ) -> Attempt {
-    let (Some(suite), Some(sandbox)) = (suite, sandbox) else {
+    let (Some(suite), Some(sandbox)) = judges else {
         return without_suite(options.allow_no_suite);
     };
     let scratch = match tempfile::Builder::new().prefix("touchstone-gate-").tempdir() {
@@ -263,7 +269,7 @@ fn judged(
         scratch: &real(scratch.path()),
         test_timeout_ms: options.test_timeout_ms,
     };
-    let judgement = gate::judge(sandbox, suite, &delivery);
+    let judgement = gate::judge(sandbox, suite, readiness, &delivery);
     if judgement.stop == StopReason::NoSuite && options.allow_no_suite {
         return without_suite(true);
     }

@@ -4,9 +4,9 @@ use super::folder::Folder;
 use super::payload::{Facts, cases_word};
 use super::{ARM, Attempt, Options, RunError};
 use crate::gate::Judgement;
-use crate::store::{ChainFile, write_atomic, write_json};
+use crate::store::{ChainFile, json_line, write_together};
 use crate::workspace::Changes;
-use canon::{Digest, Object, Value, canonical};
+use canon::{Digest, Object, Value};
 use std::path::PathBuf;
 use std::time::Instant;
 use verdict::StopReason;
@@ -60,21 +60,20 @@ pub(super) fn finish(
     facts: &mut Facts,
     attempt: Attempt,
 ) -> Result<Report, RunError> {
+    let mut files = Vec::new();
     let mut signed_files = Object::new();
     if let Some(judgement) = &attempt.judgement {
-        let name = format!("visible_{ARM}.json");
-        let path = folder.file(&name);
-        let digest = write_json(&path, &judgement.record).map_err(|error| RunError::Io(path, error))?;
-        signed_files.set(&name, digest);
+        let (name, bytes) = (format!("visible_{ARM}.json"), json_line(&judgement.record));
+        signed_files.set(&name, Digest::of(&bytes));
+        files.push((name, bytes));
     }
     let wall_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     let summary = summary(folder, facts, &attempt, wall_ms, signed_files);
-    let path = folder.file(&format!("run_{ARM}.json"));
-    let summary_sha256 = write_json(&path, &summary).map_err(|error| RunError::Io(path, error))?;
-    let path = folder.file("rows.jsonl");
-    let mut row = canonical(&facts.row(&attempt));
-    row.push(b'\n');
-    write_atomic(&path, &row, 0o644).map_err(|error| RunError::Io(path, error))?;
+    let bytes = json_line(&summary);
+    let summary_sha256 = Digest::of(&bytes);
+    files.push((format!("run_{ARM}.json"), bytes));
+    files.push(("rows.jsonl".to_owned(), json_line(&facts.row(&attempt))));
+    write_together(&folder.run_dir, &files).map_err(|(path, error)| RunError::Io(path, error))?;
     let kind = if attempt.stop.is_void() { "run_void" } else { "ws_verdict" };
     chain.append(kind, facts.verdict(&attempt, summary_sha256))?;
     Ok(report(folder, chain, facts, attempt, summary))
