@@ -62,25 +62,23 @@ pub enum ReadFault {
     TrailingBytes,
 }
 
-impl ReadFault {
-    /// The stable code of this refusal (registry: `verdict`).
-    pub fn code(&self) -> &'static str {
-        match self {
-            ReadFault::ByteOrderMark => "json_byte_order_mark",
-            ReadFault::NotUtf8 => "json_not_utf8",
-            ReadFault::UnexpectedEnd => "json_unexpected_end",
-            ReadFault::UnexpectedByte(_) => "json_unexpected_byte",
-            ReadFault::DuplicateKey(_) => "json_duplicate_key",
-            ReadFault::LoneSurrogate => "json_lone_surrogate",
-            ReadFault::BadEscape => "json_bad_escape",
-            ReadFault::ControlCharacter => "json_control_character",
-            ReadFault::BadNumber => "json_bad_number",
-            ReadFault::NonFinite => "json_non_finite",
-            ReadFault::FloatOverflow => "json_float_overflow",
-            ReadFault::TooDeep(_) => "json_too_deep",
-            ReadFault::TooLong(_) => "json_too_long",
-            ReadFault::TrailingBytes => "json_trailing_bytes",
-        }
+// Registry: `crates/verdict/reasons.toml`.
+crate::codes! {
+    impl ReadFault: &self {
+        ReadFault::ByteOrderMark => "json_byte_order_mark",
+        ReadFault::NotUtf8 => "json_not_utf8",
+        ReadFault::UnexpectedEnd => "json_unexpected_end",
+        ReadFault::UnexpectedByte(_) => "json_unexpected_byte",
+        ReadFault::DuplicateKey(_) => "json_duplicate_key",
+        ReadFault::LoneSurrogate => "json_lone_surrogate",
+        ReadFault::BadEscape => "json_bad_escape",
+        ReadFault::ControlCharacter => "json_control_character",
+        ReadFault::BadNumber => "json_bad_number",
+        ReadFault::NonFinite => "json_non_finite",
+        ReadFault::FloatOverflow => "json_float_overflow",
+        ReadFault::TooDeep(_) => "json_too_deep",
+        ReadFault::TooLong(_) => "json_too_long",
+        ReadFault::TrailingBytes => "json_trailing_bytes",
     }
 }
 

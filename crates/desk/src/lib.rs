@@ -4,6 +4,7 @@ pub mod command_suite;
 pub mod gate;
 pub mod keydir;
 pub mod python_suite;
+pub mod record;
 pub mod report;
 pub mod run;
 pub mod sandbox;

@@ -1,12 +1,12 @@
 //! Files that must survive a crash: the chain line by line, everything else whole or not at all.
 
 use canon::{Digest, Value, canonical};
-use ledger::identity::Identity;
+use ledger::identity::{Identity, PublicKey};
 use ledger::logbook::{AppendError, Appender};
 use std::fs::{File, OpenOptions};
-use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::Path;
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Why an entry is not on the chain.
@@ -32,6 +32,9 @@ impl std::error::Error for StoreError {}
 /// A chain file that is being written. The key lives as long as the chain is open and nowhere else.
 #[derive(Debug)]
 pub struct ChainFile {
+    path: PathBuf,
+    /// Everything that was acknowledged, to compare with and to restore from.
+    written: Vec<u8>,
     file: File,
     appender: Appender,
     identity: Identity,
@@ -43,7 +46,36 @@ impl ChainFile {
     pub fn create(path: &Path, identity: Identity) -> io::Result<ChainFile> {
         let file = OpenOptions::new().append(true).create_new(true).mode(0o600).open(path)?;
         sync_parent(path)?;
-        Ok(ChainFile { file, appender: Appender::default(), identity, closed: false })
+        let path = path.to_path_buf();
+        let written = Vec::new();
+        Ok(ChainFile { path, written, file, appender: Appender::default(), identity, closed: false })
+    }
+
+    /// The key that signs this chain.
+    pub fn public(&self) -> PublicKey {
+        self.identity.public()
+    }
+
+    /// Whether the file at the chain's path still is the one that was written, byte for byte.
+    pub fn is_intact(&self) -> bool {
+        let same_file = || -> io::Result<bool> {
+            let (there, ours) = (std::fs::symlink_metadata(&self.path)?, self.file.metadata()?);
+            Ok((there.dev(), there.ino()) == (ours.dev(), ours.ino()))
+        };
+        let same_bytes = || -> io::Result<bool> {
+            let longest = self.written.len() as u64 + 1;
+            let mut bytes = Vec::new();
+            File::open(&self.path)?.take(longest).read_to_end(&mut bytes)?;
+            Ok(bytes == self.written)
+        };
+        same_file().unwrap_or(false) && same_bytes().unwrap_or(false)
+    }
+
+    /// Writes every acknowledged entry anew and goes on from there: somebody changed the file or took it away.
+    pub fn restore(&mut self) -> io::Result<()> {
+        write_atomic(&self.path, &self.written, 0o600)?;
+        self.file = OpenOptions::new().append(true).open(&self.path)?;
+        Ok(())
     }
 
     /// Signs an entry, writes its line and waits until it is on disk. The entry is acknowledged when this returns:
@@ -59,6 +91,7 @@ impl ChainFile {
             self.closed = true;
             return Err(StoreError::Io(error));
         }
+        self.written.extend_from_slice(&entry.line);
         Ok(entry.hash)
     }
 

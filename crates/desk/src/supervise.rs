@@ -129,19 +129,18 @@ pub enum Status {
     Lost,
 }
 
-impl Status {
-    /// Closed list, stable across rewording.
-    pub fn code(&self) -> &'static str {
-        match self {
-            Status::Exited(_) => "exited",
-            Status::Signaled(_) => "signaled",
-            Status::TimedOut => "timed_out",
-            Status::Killed => "killed",
-            Status::TooManyProcesses => "too_many_processes",
-            Status::CouldNotStart { why, .. } => why.code(),
-            Status::SetupFailed { .. } => "sandbox_setup_failed",
-            Status::Lost => "keeper_lost",
-        }
+// Closed list, stable across rewording.
+canon::codes! {
+    impl Status: &self {
+        Status::Exited(_) => "exited",
+        Status::Signaled(_) => "signaled",
+        Status::TimedOut => "timed_out",
+        Status::Killed => "killed",
+        Status::TooManyProcesses => "too_many_processes",
+        Status::SetupFailed { .. } => "sandbox_setup_failed",
+        Status::Lost => "keeper_lost",
+    } else {
+        Status::CouldNotStart { why, .. } => why.code(),
     }
 }
 
@@ -158,17 +157,17 @@ pub enum Cannot {
     Other(i32),
 }
 
-impl Cannot {
-    /// Closed list, stable across rewording.
-    pub fn code(&self) -> &'static str {
-        match self {
-            Cannot::NotFound => "program_not_found",
-            Cannot::NotPermitted => "program_not_permitted",
-            Cannot::BadFormat => "program_bad_format",
-            Cannot::Other(_) => "program_could_not_start",
-        }
+// Closed list, stable across rewording.
+canon::codes! {
+    impl Cannot: &self {
+        Cannot::NotFound => "program_not_found",
+        Cannot::NotPermitted => "program_not_permitted",
+        Cannot::BadFormat => "program_bad_format",
+        Cannot::Other(_) => "program_could_not_start",
     }
+}
 
+impl Cannot {
     pub(crate) fn from_errno(errno: i32) -> Cannot {
         match errno {
             libc::ENOENT | libc::ENOTDIR => Cannot::NotFound,
@@ -199,14 +198,12 @@ pub enum Strays {
     NotMeasurable(String),
 }
 
-impl Strays {
-    /// Closed list, stable across rewording.
-    pub fn code(&self) -> &'static str {
-        match self {
-            Strays::None => "strays_none",
-            Strays::Killed(_) => "strays_killed",
-            Strays::NotMeasurable(_) => "strays_not_measurable",
-        }
+// Closed list, stable across rewording.
+canon::codes! {
+    impl Strays: &self {
+        Strays::None => "strays_none",
+        Strays::Killed(_) => "strays_killed",
+        Strays::NotMeasurable(_) => "strays_not_measurable",
     }
 }
 
@@ -240,16 +237,14 @@ pub enum StartError {
     System(&'static str, io::Error),
 }
 
-impl StartError {
-    /// Closed list, stable across rewording.
-    pub fn code(&self) -> &'static str {
-        match self {
-            StartError::EmptyCommand => "start_empty_command",
-            StartError::ZeroByte => "start_zero_byte",
-            StartError::NotAbsolute(_) => "start_path_not_absolute",
-            StartError::Root(..) => "start_root_unusable",
-            StartError::System(..) => "start_system",
-        }
+// Closed list, stable across rewording.
+canon::codes! {
+    impl StartError: &self {
+        StartError::EmptyCommand => "start_empty_command",
+        StartError::ZeroByte => "start_zero_byte",
+        StartError::NotAbsolute(_) => "start_path_not_absolute",
+        StartError::Root(..) => "start_root_unusable",
+        StartError::System(..) => "start_system",
     }
 }
 
@@ -286,9 +281,29 @@ impl Running {
 
     /// Asks the keeper to end everything now. Does not wait.
     pub fn kill(&self) {
-        // The keeper may be gone already; then there is nothing to kill.
-        let _ = rustix::io::write(&self.control, b"K");
+        end(&self.control);
     }
+
+    /// A handle that can do the same while somebody else waits.
+    pub fn killer(&self) -> io::Result<Killer> {
+        Ok(Killer(self.control.try_clone()?))
+    }
+}
+
+/// Ends a run from another thread.
+#[derive(Debug)]
+pub struct Killer(OwnedFd);
+
+impl Killer {
+    /// Asks the keeper to end everything now. Killing an ended run is fine.
+    pub fn kill(&self) {
+        end(&self.0);
+    }
+}
+
+fn end(control: &OwnedFd) {
+    // The keeper may be gone already; then there is nothing to kill.
+    let _ = rustix::io::write(control, b"K");
 }
 
 /// Starts a program under supervision, without confinement.

@@ -23,7 +23,7 @@ fn tool(test: &str, name: &str, probe: &[&str]) -> Option<PathBuf> {
         status.is_ok_and(|status| status.success())
     });
     if works.is_none() {
-        eprintln!("SKIPPED: {test}: {name} {} not installed", probe.join(" "));
+        vectors::skip(test, &format!("{name} {} not installed", probe.join(" ")));
     }
     works
 }

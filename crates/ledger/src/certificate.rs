@@ -8,48 +8,24 @@ use canon::{Digest, Object, Value, canonical};
 const CLAIM: [&str; 8] =
     ["v", "vacant_id", "pub", "prompt_sha256", "answer_sha256", "check", "verified", "ts_ms"];
 
-/// Why a certificate does not hold. The first reason that applies, in this order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Invalid {
-    /// A claim field or the signature is missing or of the wrong type.
-    Malformed,
-    /// A member that the signature does not cover (strict only).
-    UnknownMember,
-    /// The key is no Ed25519 key.
-    BadKey,
-    /// The id is not derived from the key.
-    IdNotDerivedFromKey,
-    /// The signature text is not 128 lowercase hex digits.
-    BadSignatureEncoding,
-    /// The signature does not cover the claim.
-    BadSignature,
-    /// The answer that was supplied is another one.
-    AnswerMismatch,
-}
-
-impl Invalid {
-    /// Every member, for the registry's test.
-    pub const ALL: &[Invalid] = &[
-        Invalid::Malformed,
-        Invalid::UnknownMember,
-        Invalid::BadKey,
-        Invalid::IdNotDerivedFromKey,
-        Invalid::BadSignatureEncoding,
-        Invalid::BadSignature,
-        Invalid::AnswerMismatch,
-    ];
-
-    /// The stable code.
-    pub fn code(self) -> &'static str {
-        match self {
-            Invalid::Malformed => "certificate_malformed",
-            Invalid::UnknownMember => "unknown_member",
-            Invalid::BadKey => "bad_public_key",
-            Invalid::IdNotDerivedFromKey => "id_not_derived_from_key",
-            Invalid::BadSignatureEncoding => "bad_signature_encoding",
-            Invalid::BadSignature => "bad_signature",
-            Invalid::AnswerMismatch => "answer_mismatch",
-        }
+canon::codes! {
+    /// Why a certificate does not hold. The first reason that applies, in this order.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Invalid {
+        /// A claim field or the signature is missing or of the wrong type.
+        Malformed = "certificate_malformed",
+        /// A member that the signature does not cover (strict only).
+        UnknownMember = "unknown_member",
+        /// The key is no Ed25519 key.
+        BadKey = "bad_public_key",
+        /// The id is not derived from the key.
+        IdNotDerivedFromKey = "id_not_derived_from_key",
+        /// The signature text is not 128 lowercase hex digits.
+        BadSignatureEncoding = "bad_signature_encoding",
+        /// The signature does not cover the claim.
+        BadSignature = "bad_signature",
+        /// The answer that was supplied is another one.
+        AnswerMismatch = "answer_mismatch",
     }
 }
 

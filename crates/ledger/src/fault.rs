@@ -3,27 +3,10 @@
 
 use canon::{Object, Value};
 
-macro_rules! codes {
-    ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $code:literal,)* }) => {
-        $(#[$meta])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-        pub enum $name { $($(#[$doc])* $variant,)* }
-
-        impl $name {
-            /// Every member, for tests that compare with the registry.
-            pub const ALL: &[$name] = &[$($name::$variant,)*];
-
-            /// The stable code.
-            pub fn code(self) -> &'static str {
-                match self { $($name::$variant => $code,)* }
-            }
-        }
-    };
-}
-
-codes! {
+canon::codes! {
     /// Why a chain or a run directory does not hold.
-    Fault {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Fault {
         /// First entry without the all-zero stream id (4.3).
         GenesisStreamIdNotSentinel = "genesis_stream_id_not_sentinel",
         /// `seq` is not the position in the chain (4.3).
@@ -97,9 +80,10 @@ codes! {
     }
 }
 
-codes! {
+canon::codes! {
     /// What is worth saying and breaks nothing (ruling 22).
-    Warning {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Warning {
         /// Valid JSON, but not the canonical spelling.
         NotCanonical = "not_canonical",
         /// The line ends with CR LF.
@@ -114,6 +98,17 @@ codes! {
         ArmWithoutReceipts = "arm_without_receipts",
         /// A tier is written in the chain, but not measured inside the agent's namespace (31.20).
         TierNotMeasuredInside = "tier_not_measured_inside",
+    }
+}
+
+canon::codes! {
+    /// Why a line that is JSON is not the object it should be; the reader's own codes say the rest.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Shape {
+        /// Another JSON value.
+        NotAnObject = "json_not_an_object",
+        /// A row that names no task or no arm.
+        RowWithoutTaskOrArm = "row_without_task_or_arm",
     }
 }
 

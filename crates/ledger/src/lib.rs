@@ -12,7 +12,7 @@ pub mod pem;
 pub mod receipts;
 pub mod selftest;
 
-pub use fault::{Failure, Fault, Warning};
+pub use fault::{Failure, Fault, Shape, Warning};
 
 /// How strictly foreign bytes are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 //! on several threads), [`link`] compares neighbours in order.
 
 use crate::identity::{Identity, PublicKey};
-use crate::{Failure, Fault, Mode, Warning};
+use crate::{Failure, Fault, Mode, Shape, Warning};
 use canon::{
     Digest, NotCanonical, Object, Reader, Value, canonical, canonical_digest, canonical_part, lint_no_floats,
 };
@@ -218,7 +218,7 @@ pub fn examine<F>(
         Ok(_) => examined.faults.push((
             Fault::EntryUnreadable,
             Some(line.offset),
-            Object::new().with("why", "json_not_an_object"),
+            Object::new().with("why", Shape::NotAnObject.code()),
         )),
         Err(error) => {
             let torn = !line.ended && error.fault == canon::ReadFault::UnexpectedEnd;

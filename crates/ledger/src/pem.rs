@@ -26,15 +26,13 @@ pub enum PemError {
     NotEd25519,
 }
 
-impl PemError {
-    /// The stable code.
-    pub fn code(self) -> &'static str {
-        match self {
-            PemError::NotAKeyFile => "key_file_malformed",
-            PemError::PassphraseNeeded => "key_passphrase_needed",
-            PemError::CannotDecrypt => "key_cannot_decrypt",
-            PemError::NotEd25519 => "key_not_ed25519",
-        }
+// The stable code.
+canon::codes! {
+    impl PemError: self {
+        PemError::NotAKeyFile => "key_file_malformed",
+        PemError::PassphraseNeeded => "key_passphrase_needed",
+        PemError::CannotDecrypt => "key_cannot_decrypt",
+        PemError::NotEd25519 => "key_not_ed25519",
     }
 }
 

@@ -1,6 +1,6 @@
 //! Arguments in: the verbs and what they take.
 
-use crate::{certificate, demo, exit, key, run, verify, workspace};
+use crate::{certificate, demo, exit, key, reasons, record, run, verify, workspace};
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
@@ -33,6 +33,10 @@ enum Verb {
     Key(key::Args),
     /// Check answer certificates.
     Certificate(certificate::Args),
+    /// Make and check evidence packs.
+    Record(record::Args),
+    /// Say what a reason code means.
+    Reasons(reasons::Args),
 }
 
 /// Parses the arguments and runs the verb.
@@ -53,5 +57,7 @@ pub(crate) fn main() -> ExitCode {
         Verb::Workspace(args) => workspace::run(&args),
         Verb::Key(args) => key::run(&args),
         Verb::Certificate(args) => certificate::run(&args),
+        Verb::Record(args) => record::run(&args),
+        Verb::Reasons(args) => reasons::run(&args),
     })
 }

@@ -6,6 +6,8 @@ mod demo;
 mod exit;
 mod key;
 mod output;
+mod reasons;
+mod record;
 mod run;
 mod verify;
 mod workspace;

@@ -1,12 +1,14 @@
 //! `touchstone run`: the launcher's arguments, and its answer for people and for machines.
 
-use crate::output::{self, Tone, paint};
+use crate::output::{self, Busy, Tone, paint};
 use canon::shown;
-use desk::run::{Options, Report, RunError};
+use desk::run::{Options, Phase, Report, RunError};
 use desk::sandbox::{Choice, Level};
 use std::ffi::OsString;
 use std::io::Write as _;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use verdict::StopReason;
 
 /// Run an agent, check its delivery, sign the verdict.
@@ -63,7 +65,12 @@ pub(crate) struct Args {
 /// Runs the verb and returns its exit code.
 pub(crate) fn run(args: Args) -> u8 {
     let json = args.json;
-    match desk::run::run(&options(args)) {
+    let options = options(args);
+    if let Err(error) = stop_on_signals(&options.interrupted) {
+        return output::usage(&format!("signals cannot be handled: {error}"));
+    }
+    let busy = Busy::default();
+    match desk::run::run(&options, &|phase| busy.with(words(phase))) {
         Ok(report) => {
             print(&report, json);
             report.stop.exit_code()
@@ -73,6 +80,16 @@ pub(crate) fn run(args: Args) -> u8 {
             let _ = writeln!(std::io::stderr().lock(), "touchstone: void: {error}");
             StopReason::DeskFault.exit_code()
         }
+    }
+}
+
+/// What a phase is called on the screen; nothing while the agent has it, and at the end.
+fn words(phase: Phase) -> Option<&'static str> {
+    match phase {
+        Phase::Preparing => Some("reading suite and workspace, measuring the sandbox"),
+        Phase::Agent | Phase::Ended => None,
+        Phase::Freezing => Some("freezing the workspace"),
+        Phase::Checking => Some("running the checks"),
     }
 }
 
@@ -94,6 +111,18 @@ fn options(args: Args) -> Options {
         discard_frozen: args.discard_frozen,
         ..Options::new(args.workspace, args.command)
     }
+}
+
+/// The first interrupt ends the run with a signed void entry; a second one ends the desk at once, and what is on the
+/// chain then says that the run has no end.
+fn stop_on_signals(interrupted: &Arc<AtomicBool>) -> std::io::Result<()> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        let code = i32::from(StopReason::Interrupted.exit_code());
+        signal_hook::flag::register_conditional_shutdown(signal, code, Arc::clone(interrupted))?;
+        signal_hook::flag::register(signal, Arc::clone(interrupted))?;
+    }
+    Ok(())
 }
 
 fn print(report: &Report, json: bool) {
@@ -118,7 +147,10 @@ pub(crate) fn lines(report: &Report) -> Vec<String> {
         say("checks", checks(judgement.passed, judgement.total, judgement.isolation));
     }
     if let Some(trouble) = &report.trouble {
-        say("trouble", shown(trouble.as_bytes()));
+        // What the desk itself could not do comes with ways to go on, behind bars.
+        for (index, part) in trouble.split(" | ").enumerate() {
+            say(if index == 0 { "trouble" } else { "go on" }, shown(part.as_bytes()));
+        }
     }
     say("agent", agent(report));
     say("delivery", delivery(report));

@@ -31,7 +31,9 @@ enum Verb {
 /// Runs the verb and returns its exit code: 1 when the folder cannot be hashed.
 pub(crate) fn run(args: &Args) -> u8 {
     let Verb::Hash { folder, json } = &args.verb;
-    match scan(folder, &Limits::default()) {
+    // What the user wrote may be a link; inside, none is followed.
+    let real = folder.canonicalize();
+    match scan(real.as_ref().unwrap_or(folder), &Limits::default()) {
         Ok(scan) => {
             let answer = answer(&scan);
             let text = if *json { one_line(&answer) } else { lines(&answer) };

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 #[path = "../../../fuzz/src/lib.rs"]
-#[allow(dead_code, unreachable_pub)]
+#[allow(unreachable_pub)]
 mod fuzz;
 
 #[test]

@@ -5,6 +5,9 @@
 //! `the_same_as_an_ordinary_user` runs this very program once more as user 65534. What cannot run says
 //! `SKIPPED: name: reason` on standard error.
 
+// Helpers outside of `#[test]` functions fail their test by panicking, as the tests do.
+#![allow(clippy::unwrap_used)]
+
 use desk::sandbox::{
     Answer, Cause, Choice, Ended, Establish, Level, Limits, Probe, Sandbox, Spec, Unavailable,
 };
@@ -40,7 +43,9 @@ fn confined() -> Vec<Sandbox> {
         match setting(Choice::Auto, None, forbid) {
             Ok(sandbox) if all.iter().any(|s| s.level() == sandbox.level()) => {}
             Ok(sandbox) => all.push(sandbox),
-            Err(why) => eprintln!("SKIPPED: confined level (user namespaces forbidden: {forbid}): {why}"),
+            Err(why) => {
+                vectors::skip("confined level", &format!("user namespaces forbidden: {forbid}: {why}"))
+            }
         }
     }
     all
@@ -165,7 +170,7 @@ fn forbidden_user_namespaces_fall_to_landlock_and_say_so() {
             assert_eq!(sandbox.level(), Level::Landlock);
             assert!(sandbox.not_full().is_some());
         }
-        Err(why) => eprintln!("SKIPPED: forbidden_user_namespaces_fall_to_landlock_and_say_so: {why}"),
+        Err(why) => vectors::skip("forbidden_user_namespaces_fall_to_landlock_and_say_so", &why.to_string()),
     }
     let refused = setting(Choice::Auto, Some(Level::Full), true).unwrap_err();
     assert_eq!(refused.floor, Level::Full);
@@ -192,7 +197,7 @@ fn the_real_switch_is_named() {
         Ok(out) if String::from_utf8_lossy(&out.stdout).contains("running 1 test") => {
             panic!("{}{}", String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr))
         }
-        other => eprintln!("SKIPPED: the_real_switch_is_named: {other:?}"),
+        other => vectors::skip("the_real_switch_is_named", &format!("{other:?}")),
     }
 }
 
@@ -212,7 +217,7 @@ fn inner_names_the_switch() {
 fn the_same_as_an_ordinary_user() {
     const NAME: &str = "the_same_as_an_ordinary_user";
     if !rustix::process::geteuid().is_root() {
-        eprintln!("SKIPPED: {NAME}: already an ordinary user");
+        vectors::skip(NAME, "already an ordinary user");
         return;
     }
     // Both programs lie where the other user may not go.
@@ -238,6 +243,6 @@ fn the_same_as_an_ordinary_user() {
             assert!(out.status.success(), "{said}");
             eprintln!("as user 65534:\n{said}");
         }
-        Err(why) => eprintln!("SKIPPED: {NAME}: setpriv: {why}"),
+        Err(why) => vectors::skip(NAME, &format!("setpriv: {why}")),
     }
 }

@@ -64,14 +64,12 @@ pub enum VoidCause {
     ReportFolderNotEmpty,
 }
 
-impl VoidCause {
-    /// Stable snake_case code, for receipts.
-    pub const fn code(&self) -> &'static str {
-        match self {
-            VoidCause::ProgramMissing { .. } => "program_missing",
-            VoidCause::StartFailed { .. } => "start_failed",
-            VoidCause::ReportFolderNotEmpty => "report_folder_not_empty",
-        }
+// Stable snake_case code, for receipts.
+canon::codes! {
+    impl VoidCause: &self {
+        VoidCause::ProgramMissing { .. } => "program_missing",
+        VoidCause::StartFailed { .. } => "start_failed",
+        VoidCause::ReportFolderNotEmpty => "report_folder_not_empty",
     }
 }
 

@@ -2,12 +2,12 @@
 
 use super::python::{in_path, interpreter, name_of};
 use super::view::{self, View};
-use super::{Delivery, Judgement, StoredSuite, stop_for, works_on_nothing};
+use super::{Delivery, GateReason, Judgement, StoredSuite, stop_for, works_on_nothing};
 use crate::command_suite::config::{Check, Counts, Cwd, Paths};
 use crate::command_suite::judge::{Cases, CheckResult, Ended, Evidence, Of, ReportFile, Verdict, VoidCause};
 use crate::command_suite::{judge_check, judge_suite, tool};
-use crate::report::{ExitStatus, REPORT_BYTES_MAX, Refusal};
-use crate::sandbox::{self, Cannot, Limits, Sandbox, Spec, Status, program_roots};
+use crate::report::{ExitStatus, Meaning, REPORT_BYTES_MAX, Refusal};
+use crate::sandbox::{self, Cannot, Limits, Sandbox, Spec, Status, program_path, program_roots};
 use crate::workspace::Fault;
 use canon::{Object, Value, canonical_digest};
 use std::ffi::{OsStr, OsString};
@@ -160,7 +160,9 @@ impl Commands<'_> {
             Status::SetupFailed { step, errno } => {
                 self.not_started(step, &io::Error::from_raw_os_error(*errno).to_string())
             }
-            Status::Lost => self.not_started("keeper_lost", "the keeper of the check was ended from outside"),
+            Status::Lost => {
+                self.not_started(ended.status.code(), "the keeper of the check was ended from outside")
+            }
         };
         (how, ended.stdout.bytes(), truncated)
     }
@@ -179,7 +181,8 @@ impl Commands<'_> {
         let measured = !tallies.is_empty();
         let passed: u64 = tallies.iter().map(|tally| tally.passed).sum();
         let counted: u64 = tallies.iter().map(|tally| tally.counted()).sum();
-        let (mut stop, reasons, failures) = explain(&verdict);
+        let (mut stop, reasons, mut failures) = explain(&verdict);
+        failures.extend(results.iter().flat_map(messages).take(FAILURES_MAX));
         let unreadable = |result: &CheckResult| matches!(result.cases, Cases::Unreadable);
         if stop == StopReason::VisiblePass && results.iter().any(unreadable) {
             // Cannot happen by the judge's rules; a pass without its report must not depend on that.
@@ -225,7 +228,8 @@ fn limits(check: &Check, delivery: &Delivery<'_>) -> Limits {
     let wall_ms = check.timeout_s.map_or(delivery.test_timeout_ms, |seconds| u64::from(seconds) * 1000);
     Limits {
         cpu_seconds: Some(wall_ms.div_ceil(1000).saturating_mul(4) + 5),
-        memory_bytes: None,
+        memory_bytes: Some(4 << 30),
+        address_bytes: None,
         processes: Some(512),
         open_files: Some(4096),
         file_bytes: Some(1 << 30),
@@ -247,6 +251,22 @@ fn read_report(path: &Path) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
     file.take(REPORT_BYTES_MAX as u64 + 1).read_to_end(&mut bytes)?;
     Ok(Some(bytes))
+}
+
+/// Most failing cases that are told with their message.
+const FAILURES_MAX: usize = 6;
+
+/// What the runner said about failing cases, where it said anything.
+fn messages(result: &CheckResult) -> Vec<String> {
+    let Cases::Measured(report) = &result.cases else { return Vec::new() };
+    let failing = report.cases().iter().filter(|case| case.outcome.meaning() == Meaning::Failed);
+    failing
+        .filter_map(|case| {
+            let message = case.message.as_deref().filter(|message| !message.is_empty())?;
+            let (name, outcome) = (report.full_name(case), case.outcome.code());
+            Some(format!("{}: {name}: {outcome}: {message}", result.name))
+        })
+        .collect()
 }
 
 /// The part of a result that is signed: no times, no messages.
@@ -288,7 +308,7 @@ fn explain(verdict: &Verdict) -> (StopReason, Vec<String>, Vec<String>) {
             if !codes.iter().any(|known| known == code) {
                 codes.push(code.to_owned());
             }
-            findings.push(canon::shown(format!("{check}: {code}{}", data(&item.what)).as_bytes()));
+            findings.push(format!("{check}: {code}{}", data(&item.what)));
         }
         (codes, findings)
     }
@@ -299,9 +319,10 @@ fn explain(verdict: &Verdict) -> (StopReason, Vec<String>, Vec<String>) {
             let stop = if only_no_suite { StopReason::NoSuite } else { StopReason::VisibleFail };
             (stop, lines(reasons, Refusal::code, data))
         }
-        Verdict::Inconclusive(names) => {
-            (StopReason::VisibleUnstable, lines(names, |_| "case_unstable", |name| format!(": {name}")))
-        }
+        Verdict::Inconclusive(names) => (
+            StopReason::VisibleUnstable,
+            lines(names, |_| GateReason::CaseUnstable.code(), |name| format!(": {name}")),
+        ),
         Verdict::Void(causes) => {
             let missing = |cause: &Of<VoidCause>| matches!(cause.what, VoidCause::ProgramMissing { .. });
             let stop =
@@ -347,6 +368,7 @@ impl Program {
         let Some(found) = found else { return Program::plain(argv) };
         let is_proxy = found.canonicalize().is_ok_and(|real| real.file_name() == Some(OsStr::new("rustup")));
         let program = if is_proxy { rustup_which(&name).unwrap_or(found) } else { found };
+        let program = program_path(&program);
         let mut env = Vec::new();
         // A toolchain finds its other programs beside the first one.
         if let Some(folder) = program.parent().filter(|_| !name.contains('/')) {

@@ -67,12 +67,27 @@ impl Judgement {
     }
 }
 
+canon::codes! {
+    /// What only the gate finds, beside the codes of readers, suites and the sandbox.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum GateReason {
+        /// A case failed and passed in one run (ruling 13).
+        CaseUnstable = "case_unstable",
+        /// A check without confinement changed the frozen copy.
+        FrozenCopyChanged = "frozen_copy_changed",
+        /// The agent changed the run directory; receipts were restored.
+        RunDirTampered = "run_dir_tampered",
+    }
+}
+
 /// Runs the suite on the delivery inside the sandbox.
 pub fn judge(sandbox: &Sandbox, suite: &StoredSuite, delivery: &Delivery<'_>) -> Judgement {
     match suite.kind() {
-        SuiteKind::Nothing => {
-            Judgement::without_checks(StopReason::NoSuite, "no_suite", "the suite has no checks".to_owned())
-        }
+        SuiteKind::Nothing => Judgement::without_checks(
+            StopReason::NoSuite,
+            StopReason::NoSuite.code(),
+            "the suite has no checks".to_owned(),
+        ),
         SuiteKind::Python(isolation) => python::judge(sandbox, suite, isolation, delivery),
         SuiteKind::Commands { counts, checks, allow } => {
             commands::Commands { sandbox, suite, counts, checks, allow, delivery }.judge()

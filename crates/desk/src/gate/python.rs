@@ -3,7 +3,9 @@
 use super::{Delivery, Judgement, StoredSuite, works_on_nothing};
 use crate::python_suite::spawn::{Exit, Job, Process, SpawnError, Spawner, Status as ExitStatus};
 use crate::python_suite::{self, InfraError, Interpreter, Isolation, SuiteResult};
-use crate::sandbox::{Cannot, Limits, Running, Sandbox, Spec, StartError, Status, Stdin, program_roots};
+use crate::sandbox::{
+    Cannot, Limits, Running, Sandbox, Spec, StartError, Status, Stdin, program_path, program_roots,
+};
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -27,9 +29,9 @@ pub(super) fn judge(
     let confined = Confined { sandbox, roots: program_roots(&options.python.program) };
     match python_suite::run(&confined, suite.python(), delivery.frozen, &options) {
         Ok(result) => of_result(&result),
-        Err(InfraError::PythonMissing(program)) => Judgement::without_checks(
+        Err(ref error @ InfraError::PythonMissing(ref program)) => Judgement::without_checks(
             StopReason::SuiteToolMissing,
-            "infra_python_missing",
+            error.code(),
             format!("the suite needs {}, which is not installed", program.display()),
         ),
         Err(error) => {
@@ -73,7 +75,7 @@ fn of_result(result: &SuiteResult) -> Judgement {
 pub(super) fn interpreter() -> Interpreter {
     let Some(found) = in_path("python3") else { return Interpreter::default() };
     let program = if is_script(&found) { asked(&found).unwrap_or(found) } else { found };
-    Interpreter { program, packages: Vec::new() }
+    Interpreter { program: program_path(&program), packages: Vec::new() }
 }
 
 pub(super) fn in_path(name: &str) -> Option<PathBuf> {

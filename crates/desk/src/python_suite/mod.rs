@@ -95,13 +95,11 @@ pub enum InfraError {
     Io(io::Error),
 }
 
-impl InfraError {
-    /// The stable code.
-    pub fn code(&self) -> &'static str {
-        match self {
-            InfraError::PythonMissing(_) => "infra_python_missing",
-            InfraError::Io(_) => "infra_io",
-        }
+// The stable code.
+canon::codes! {
+    impl InfraError: &self {
+        InfraError::PythonMissing(_) => "infra_python_missing",
+        InfraError::Io(_) => "infra_io",
     }
 }
 

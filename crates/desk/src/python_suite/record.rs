@@ -26,6 +26,21 @@ pub enum Kind {
     Protocol,
 }
 
+// The signed text.
+canon::codes! {
+    impl Kind: self {
+        Kind::Pass => "pass",
+        Kind::Assert => "assert",
+        Kind::Exception => "exception",
+        Kind::Import => "import",
+        Kind::Timeout => "timeout",
+        Kind::NoFile => "nofile",
+        Kind::DriverError => "driver_error",
+        Kind::Incomplete => "incomplete",
+        Kind::Protocol => "protocol",
+    }
+}
+
 impl Kind {
     const ALL: [Kind; 9] = [
         Kind::Pass,
@@ -38,21 +53,6 @@ impl Kind {
         Kind::Incomplete,
         Kind::Protocol,
     ];
-
-    /// The signed text.
-    pub fn code(self) -> &'static str {
-        match self {
-            Kind::Pass => "pass",
-            Kind::Assert => "assert",
-            Kind::Exception => "exception",
-            Kind::Import => "import",
-            Kind::Timeout => "timeout",
-            Kind::NoFile => "nofile",
-            Kind::DriverError => "driver_error",
-            Kind::Incomplete => "incomplete",
-            Kind::Protocol => "protocol",
-        }
-    }
 
     /// The kind with this text.
     pub fn parse(text: &str) -> Option<Kind> {
@@ -204,16 +204,16 @@ pub enum SuiteFault {
     NotUtf8,
 }
 
-impl SuiteFault {
-    /// The stable code.
-    pub fn code(self) -> &'static str {
-        match self {
-            SuiteFault::EmptySuite => "suite_empty",
-            SuiteFault::NoTestFile => "suite_no_test_file",
-            SuiteFault::NotUtf8 => "suite_file_not_utf8",
-        }
+// The stable code.
+canon::codes! {
+    impl SuiteFault: self {
+        SuiteFault::EmptySuite => "suite_empty",
+        SuiteFault::NoTestFile => "suite_no_test_file",
+        SuiteFault::NotUtf8 => "suite_file_not_utf8",
     }
+}
 
+impl SuiteFault {
     /// The sentence of `empty_reason`.
     fn sentence(self) -> &'static str {
         match self {

@@ -35,6 +35,20 @@ pub enum Meaning {
     Failed,
 }
 
+// Stable snake_case name, for receipts.
+canon::codes! {
+    impl Outcome: self {
+        Outcome::Pass => "pass",
+        Outcome::Fail => "fail",
+        Outcome::Error => "error",
+        Outcome::Skipped => "skipped",
+        Outcome::Todo => "todo",
+        Outcome::ExpectedFailure => "expected_failure",
+        Outcome::UnexpectedPass => "unexpected_pass",
+        Outcome::Flaky => "flaky",
+    }
+}
+
 impl Outcome {
     /// The meaning of this outcome: the table itself.
     pub const fn meaning(self) -> Meaning {
@@ -43,20 +57,6 @@ impl Outcome {
             Outcome::Fail | Outcome::Error | Outcome::UnexpectedPass => Meaning::Failed,
             Outcome::Skipped | Outcome::Todo | Outcome::ExpectedFailure => Meaning::Listed,
             Outcome::Flaky => Meaning::Unstable,
-        }
-    }
-
-    /// Stable snake_case name, for receipts.
-    pub const fn code(self) -> &'static str {
-        match self {
-            Outcome::Pass => "pass",
-            Outcome::Fail => "fail",
-            Outcome::Error => "error",
-            Outcome::Skipped => "skipped",
-            Outcome::Todo => "todo",
-            Outcome::ExpectedFailure => "expected_failure",
-            Outcome::UnexpectedPass => "unexpected_pass",
-            Outcome::Flaky => "flaky",
         }
     }
 }

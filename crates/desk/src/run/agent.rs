@@ -3,9 +3,10 @@
 use super::folder::Folder;
 use super::{Options, orphans_killed};
 use crate::sandbox::{Limits, Status, Stdin};
-use crate::store::write_atomic;
-use crate::supervise::{self, Output, Start};
+use crate::supervise::{self, Killer, Output, Start};
 use std::ffi::OsString;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// What the desk saw of the agent. Its exit code is recorded and decides nothing.
 #[derive(Clone, Debug)]
@@ -13,9 +14,13 @@ pub(super) struct Outcome {
     /// Exit code, or minus the signal.
     pub(super) rc: Option<i64>,
     pub(super) timed_out: bool,
+    /// The keeper of the run was ended from outside: what the agent left running is unknown.
+    pub(super) keeper_lost: bool,
     /// Something was still alive and was ended; nothing when not measurable.
     pub(super) orphans_killed: Option<bool>,
     pub(super) wall_ms: u64,
+    /// What it printed, where that was kept.
+    pub(super) stdout: Option<Vec<u8>>,
 }
 
 pub(super) struct Agent<'a> {
@@ -32,11 +37,15 @@ impl Agent<'_> {
         start.stdout = if self.options.capture_stdout { Output::Capture } else { Output::Inherit };
         start.stderr = Output::Inherit;
         start.limits = Limits { wall_ms: self.options.timeout_ms, ..Limits::unlimited() };
-        let ended = supervise::start(start).map_err(|error| error.to_string())?.wait();
-        if self.options.capture_stdout {
-            let path = self.folder.file("agent_stdout.log");
-            write_atomic(&path, &ended.stdout.bytes(), 0o644).map_err(|error| error.to_string())?;
-        }
+        let running = supervise::start(start).map_err(|error| error.to_string())?;
+        let killer = running.killer().map_err(|error| error.to_string())?;
+        let over = AtomicBool::new(false);
+        let ended = std::thread::scope(|scope| {
+            scope.spawn(|| self.watch(&killer, &over));
+            let ended = running.wait();
+            over.store(true, Ordering::Relaxed);
+            ended
+        });
         let rc = match &ended.status {
             Status::Exited(code) => Some(i64::from(*code)),
             Status::Signaled(signal) => Some(-i64::from(*signal)),
@@ -52,9 +61,24 @@ impl Agent<'_> {
         Ok(Outcome {
             rc,
             timed_out: ended.status == Status::TimedOut,
+            keeper_lost: ended.status == Status::Lost,
             orphans_killed: orphans_killed(&ended.strays),
             wall_ms: ended.wall_ms,
+            stdout: self.options.capture_stdout.then(|| ended.stdout.bytes()),
         })
+    }
+}
+
+impl Agent<'_> {
+    /// Ends the agent when the user wants to stop. The agent is in a session of its own, so the terminal's interrupt
+    /// does not reach it by itself.
+    fn watch(&self, killer: &Killer, over: &AtomicBool) {
+        while !over.load(Ordering::Relaxed) {
+            if self.options.interrupted.load(Ordering::Relaxed) {
+                return killer.kill();
+            }
+            std::thread::park_timeout(Duration::from_millis(5));
+        }
     }
 }
 

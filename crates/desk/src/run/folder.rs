@@ -6,9 +6,10 @@ use crate::keydir;
 use crate::store::{ChainFile, write_atomic};
 use crate::workspace::{Fault, Limits, Scan, changes, freeze, scan};
 use canon::{Object, Value, canonical, hex};
+use ledger::identity::PublicKey;
 use std::fs;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 /// Wrong use, found before the agent starts (64).
@@ -83,6 +84,8 @@ pub(super) struct Folder {
     pub(super) run_dir: PathBuf,
     pub(super) suite: Option<PathBuf>,
     pub(super) task_id: String,
+    /// Device and inode of the run directory as it was made.
+    identity: (u64, u64),
 }
 
 /// Checks everything that can be checked and makes the run directory last.
@@ -120,8 +123,14 @@ pub(super) fn prepare(options: &Options) -> Result<(Folder, Option<StoredSuite>)
         None => None,
     };
     make_run_dir(&run_dir)?;
-    let run_dir = run_dir.canonicalize().map_err(|error| UsageError::RunDir(wanted, error))?;
-    Ok((Folder { workspace, run_dir, suite, task_id }, stored))
+    let made = run_dir.canonicalize().and_then(|path| Ok((identity(&path)?, path)));
+    let (identity, run_dir) = made.map_err(|error| UsageError::RunDir(wanted, error))?;
+    Ok((Folder { workspace, run_dir, suite, task_id, identity }, stored))
+}
+
+fn identity(path: &Path) -> io::Result<(u64, u64)> {
+    let meta = fs::symlink_metadata(path)?;
+    Ok((meta.dev(), meta.ino()))
 }
 
 fn real_suite(path: &Path) -> Result<PathBuf, UsageError> {
@@ -202,12 +211,82 @@ impl Folder {
             io::ErrorKind::AlreadyExists => UsageError::RunDirNotEmpty(self.run_dir.clone()).into(),
             _ => RunError::Io(path.clone(), error),
         })?;
-        let public = Object::new().with("vacant_id", key.id().as_str()).with("pub_hex", key.to_hex());
-        let path = self.file(&format!("receipts_{ARM}.pub.json"));
-        let mut bytes = canonical(&Value::Object(public));
-        bytes.push(b'\n');
-        write_atomic(&path, &bytes, 0o644).map_err(|error| RunError::Io(path, error))?;
+        let path = self.public_file();
+        write_atomic(&path, &public_text(&key), 0o644).map_err(|error| RunError::Io(path, error))?;
         Ok(chain)
+    }
+
+    fn public_file(&self) -> PathBuf {
+        self.file(&format!("receipts_{ARM}.pub.json"))
+    }
+
+    /// After the agent: whether it left the run directory alone. It runs as the same user and may have found it. What it
+    /// displaced, removed or edited is written anew from memory, so that it cannot turn a refusal into a void run or
+    /// into no receipt at all (ruling 16).
+    pub(super) fn reclaim(&self, chain: &mut ChainFile) -> Result<bool, RunError> {
+        let mut mine = identity(&self.run_dir).ok() == Some(self.identity);
+        if !mine {
+            self.displace();
+            let mut builder = fs::DirBuilder::new();
+            builder.recursive(true).mode(0o700).create(&self.run_dir).map_err(|error| self.failed(error))?;
+        }
+        // Rights that were taken away are the owner's to give back.
+        let mode = fs::Permissions::from_mode(0o700);
+        fs::set_permissions(&self.run_dir, mode).map_err(|error| self.failed(error))?;
+        let public = public_text(&chain.public());
+        let read = fs::symlink_metadata(self.public_file())
+            .ok()
+            .filter(fs::Metadata::is_file)
+            .and_then(|_| fs::read(self.public_file()).ok());
+        if read.as_deref() != Some(&public) {
+            mine = false;
+            self.clear(&self.public_file());
+            let path = self.public_file();
+            write_atomic(&path, &public, 0o644).map_err(|error| RunError::Io(path, error))?;
+        }
+        if !chain.is_intact() {
+            mine = false;
+            self.clear(&self.file(&format!("receipts_{ARM}.ndjson")));
+            chain.restore().map_err(|error| self.failed(error))?;
+        }
+        for planted in self.strangers() {
+            mine = false;
+            self.clear(&planted);
+        }
+        Ok(mine)
+    }
+
+    /// Everything in the run directory that the desk did not write.
+    fn strangers(&self) -> Vec<PathBuf> {
+        let ours = [format!("receipts_{ARM}.ndjson"), format!("receipts_{ARM}.pub.json")];
+        let entries = fs::read_dir(&self.run_dir).into_iter().flatten().flatten();
+        entries
+            .filter(|entry| !ours.iter().any(|name| entry.file_name() == **name))
+            .map(|entry| entry.path())
+            .collect()
+    }
+
+    /// Takes a planted entry out of the way, whatever it is.
+    fn clear(&self, path: &Path) {
+        match fs::symlink_metadata(path) {
+            Ok(meta) if meta.is_dir() => {
+                open_up(path);
+                let _ = fs::remove_dir_all(path);
+            }
+            _ => drop(fs::remove_file(path)),
+        }
+    }
+
+    /// Moves aside what stands where the run directory was.
+    fn displace(&self) {
+        let suffix = keydir::random::<6>().map(|bytes| hex(&*bytes)).unwrap_or_default();
+        let mut aside = self.run_dir.clone().into_os_string();
+        aside.push(format!(".displaced-{suffix}"));
+        let _ = fs::rename(&self.run_dir, aside);
+    }
+
+    fn failed(&self, error: io::Error) -> RunError {
+        RunError::Io(self.run_dir.clone(), error)
     }
 
     /// Removes the frozen copy, also one with folders that nobody may write to.
@@ -240,6 +319,13 @@ impl Folder {
         }
         changes(&want, &now).is_empty()
     }
+}
+
+fn public_text(key: &PublicKey) -> Vec<u8> {
+    let public = Object::new().with("vacant_id", key.id().as_str()).with("pub_hex", key.to_hex());
+    let mut bytes = canonical(&Value::Object(public));
+    bytes.push(b'\n');
+    bytes
 }
 
 fn open_up(folder: &Path) {

@@ -9,15 +9,17 @@ mod record;
 pub use folder::UsageError;
 pub use record::Report;
 
-use crate::gate::{self, Delivery, Judgement, StoredSuite};
-use crate::sandbox::{Choice, Establish, Level, Sandbox, Strays, Unavailable};
-use crate::store::StoreError;
+use crate::gate::{self, Delivery, GateReason, Judgement, StoredSuite};
+use crate::sandbox::{Choice, Establish, Level, Sandbox, Status, Strays, Unavailable};
+use crate::store::{StoreError, write_atomic};
 use crate::workspace::{Changes, Fault, Limits, Scan, changes, freeze, scan};
 use agent::Agent;
 use folder::Folder;
 use payload::Facts;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use verdict::StopReason;
 
@@ -51,6 +53,8 @@ pub struct Options {
     pub floor: Option<Level>,
     /// The frozen copy is removed at the end.
     pub discard_frozen: bool,
+    /// Set from outside when the user wants the run to stop.
+    pub interrupted: Arc<AtomicBool>,
     /// The agent's command.
     pub command: Vec<OsString>,
 }
@@ -93,7 +97,7 @@ impl std::error::Error for RunError {}
 /// How the attempt of a run came out.
 struct Attempt {
     stop: StopReason,
-    judgement: Option<Judgement>,
+    judgement: Option<Box<Judgement>>,
     /// For people: what was in the way.
     trouble: Option<String>,
 }
@@ -104,8 +108,30 @@ impl Attempt {
     }
 }
 
-/// Runs an agent and judges what it delivers.
-pub fn run(options: &Options) -> Result<Report, RunError> {
+/// What a run is busy with, for whoever watches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Reading suite and workspace, measuring the sandbox.
+    Preparing,
+    /// The agent runs.
+    Agent,
+    /// The workspace is copied and hashed.
+    Freezing,
+    /// The checks run.
+    Checking,
+    /// It is over.
+    Ended,
+}
+
+/// Runs an agent and judges what it delivers. `watch` is told what the run is busy with.
+pub fn run(options: &Options, watch: &dyn Fn(Phase)) -> Result<Report, RunError> {
+    let report = run_phases(options, watch);
+    watch(Phase::Ended);
+    report
+}
+
+fn run_phases(options: &Options, watch: &dyn Fn(Phase)) -> Result<Report, RunError> {
+    watch(Phase::Preparing);
     let started = Instant::now();
     // Same-user processes, the agent among them, must not read the signing key out of this process.
     let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
@@ -123,6 +149,7 @@ pub fn run(options: &Options) -> Result<Report, RunError> {
         }
     };
     facts.confined(sandbox.as_ref());
+    watch(Phase::Agent);
     let agent = Agent { options, folder: &folder };
     match agent.run() {
         Ok(outcome) => facts.agent = Some(outcome),
@@ -131,22 +158,49 @@ pub fn run(options: &Options) -> Result<Report, RunError> {
             return record::finish(started, &folder, &mut chain, &mut facts, attempt);
         }
     }
+    let untouched = folder.reclaim(&mut chain)?;
+    // Only now: whatever had that name before was the agent's.
+    if let Some(stdout) = facts.agent.as_mut().and_then(|agent| agent.stdout.take()) {
+        let path = folder.file("agent_stdout.log");
+        write_atomic(&path, &stdout, 0o644).map_err(|error| RunError::Io(path, error))?;
+    }
+    if options.interrupted.load(Ordering::Relaxed) {
+        let attempt = Attempt::stopped(StopReason::Interrupted, "the desk was told to stop");
+        return record::finish(started, &folder, &mut chain, &mut facts, attempt);
+    }
     facts.suite_unchanged = suite.as_ref().map(StoredSuite::unchanged_on_disk);
-    let attempt = match frozen(&folder, &before, &mut facts) {
-        Ok(after) => judged(&folder, suite.as_ref(), sandbox.as_ref(), &after, options),
+    watch(Phase::Freezing);
+    let attempt = match meddled(untouched, &facts).map_or_else(|| frozen(&folder, &before, &mut facts), Err) {
+        Ok(after) => {
+            watch(Phase::Checking);
+            judged(&folder, suite.as_ref(), sandbox.as_ref(), &after, options)
+        }
         Err(attempt) => attempt,
     };
     facts.judged(&attempt);
-    if !attempt.stop.is_void() {
-        chain.append("ws_attempt", facts.attempt(&attempt))?;
-    } else if facts.end.is_some() {
-        // A void attempt is signed too: what was frozen stays on the chain.
+    // A void attempt is signed too once there was something to judge: what was frozen stays on the chain.
+    if !attempt.stop.is_void() || facts.end.is_some() {
         chain.append("ws_attempt", facts.attempt(&attempt))?;
     }
     if options.discard_frozen {
         folder.discard_frozen();
     }
     record::finish(started, &folder, &mut chain, &mut facts, attempt)
+}
+
+/// An agent that meddled with the desk is refused for it.
+fn meddled(untouched: bool, facts: &Facts) -> Option<Attempt> {
+    let refused =
+        |code: &str, why: &str| Some(Attempt::stopped(StopReason::DeliveryUnfit, format!("{code}: {why}")));
+    if !untouched {
+        let code = GateReason::RunDirTampered.code();
+        refused(code, "the agent changed the run directory; receipts were restored")
+    } else if facts.agent.as_ref().is_some_and(|agent| agent.keeper_lost) {
+        let code = Status::Lost.code();
+        refused(code, "the agent's keeper was ended from outside, so what still runs is unknown")
+    } else {
+        None
+    }
 }
 
 /// The sandbox for the checks; none is needed where nothing is checked.
@@ -217,11 +271,11 @@ fn judged(
     if sandbox.level() == Level::None && !judgement.stop.is_void() && !folder.frozen_is(after) {
         return Attempt::stopped(
             StopReason::DeliveryUnfit,
-            "frozen_copy_changed: a check changed the frozen copy",
+            format!("{}: a check changed the frozen copy", GateReason::FrozenCopyChanged.code()),
         );
     }
     let trouble = judgement.stop.is_void().then(|| judgement.failures.join("; "));
-    Attempt { stop: judgement.stop, judgement: Some(judgement), trouble }
+    Attempt { stop: judgement.stop, judgement: Some(Box::new(judgement)), trouble }
 }
 
 fn without_suite(allowed: bool) -> Attempt {

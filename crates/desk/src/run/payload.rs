@@ -145,7 +145,7 @@ impl Facts {
 
     /// `ws_attempt`: signed whatever the outcome.
     pub(super) fn attempt(&self, attempt: &Attempt) -> Value {
-        let judgement = attempt.judgement.as_ref();
+        let judgement = attempt.judgement.as_deref();
         let agent = self.agent.as_ref();
         Facts::traffic(self.base())
             .with("attempt", 1_i64)

@@ -21,7 +21,7 @@ pub struct Report {
     /// Where the receipts lie.
     pub run_dir: PathBuf,
     /// The judgement, where checks ran.
-    pub judgement: Option<Judgement>,
+    pub judgement: Option<Box<Judgement>>,
     /// What was in the way.
     pub trouble: Option<String>,
     /// Exit code of the agent, minus the signal; nothing when it did not end by itself.
@@ -81,7 +81,7 @@ pub(super) fn finish(
 }
 
 fn summary(folder: &Folder, facts: &Facts, attempt: &Attempt, wall_ms: u64, files: Object) -> Value {
-    let judgement = attempt.judgement.as_ref();
+    let judgement = attempt.judgement.as_deref();
     let agent = facts.agent.as_ref();
     let triple = attempt.stop.triple();
     let verdict = Object::new()
@@ -182,6 +182,7 @@ impl Options {
             sandbox: crate::sandbox::Choice::Auto,
             floor: None,
             discard_frozen: false,
+            interrupted: Default::default(),
             command,
         }
     }

@@ -80,8 +80,16 @@ fn attempt(probe: Probe, e: &Errand) -> Answer {
         Probe::UnixAbstractDatagram => first_open(abstract_datagram(&e.name)),
         Probe::WriteOutside => first_open(vec![write(&e.hidden), write(&e.visible)]),
         Probe::ReadSecret => answer(std::fs::read(e.hidden.join("secret")).map(drop)),
+        Probe::ChangeMode => answer(std::fs::set_permissions(
+            e.hidden.join("secret"),
+            std::os::unix::fs::PermissionsExt::from_mode(0o600),
+        )),
         Probe::SeeDesk => see_desk(e),
         Probe::SignalDesk => signal_desk(e),
+        Probe::LimitDesk => match sys::try_syscall(libc::SYS_prlimit64, e.desk.into()) {
+            Ok(_) if stranger(e) => Answer::Blocked("another process has this number here".into()),
+            result => answer(result.map(drop)),
+        },
         Probe::PtraceParent => answer(rustix::process::getppid().map_or_else(
             || Err(io::Error::other("parent not visible")),
             |parent| sys::try_ptrace(parent.as_raw_nonzero().get()),

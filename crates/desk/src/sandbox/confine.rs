@@ -1,7 +1,7 @@
 //! The last steps before the program runs: its descriptors, its limits, and what is taken from it.
 
 use super::helper::{Failed, step};
-use super::job::{FD_PASS, Job, Mode, Root};
+use super::job::{Job, Mode, Root};
 use super::{seccomp, sys};
 use crate::sandbox::host;
 use landlock::{
@@ -12,7 +12,7 @@ use rustix::fs::{FileType, Mode as RawMode, OFlags};
 use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, setrlimit};
 use rustix::thread::{CapabilitiesSecureBits, CapabilitySet, CapabilitySets};
 use std::ffi::{CString, OsStr};
-use std::os::fd::{OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -21,11 +21,11 @@ const NEWEST: ABI = ABI::V10;
 
 /// Turns this process into the program. Returns only when that failed: with the error number of the exec, or with
 /// the step before it.
-pub(super) fn become_program(job: &Job, parent: Pid, least: RawFd) -> Result<i32, Failed> {
+pub(super) fn become_program(job: &Job, pass: &[OwnedFd], parent: Pid, least: RawFd) -> Result<i32, Failed> {
     rustix::process::setsid().map_err(step("setsid"))?;
     sys::default_signals();
     rustix::process::chdir(&job.cwd).map_err(step("cwd"))?;
-    place_descriptors(&job.pass, least)?;
+    place_descriptors(pass, &job.pass, least)?;
     // Before the confinement, which hides the list of processes that the count needs.
     let processes = processes_limit(job);
     let command = Command::new(job).ok_or(Failed { step: "zero byte".into(), errno: 0 })?;
@@ -35,7 +35,8 @@ pub(super) fn become_program(job: &Job, parent: Pid, least: RawFd) -> Result<i32
         rustix::thread::set_no_new_privs(true).map_err(step("no_new_privs"))?;
         landlock_rules(job)?;
         drop_capabilities()?;
-        seccomp::apply().map_err(|error| Failed { step: format!("seccomp: {error}"), errno: 0 })?;
+        seccomp::apply(job.mode == Mode::Full)
+            .map_err(|error| Failed { step: format!("seccomp: {error}"), errno: 0 })?;
     }
     // After the capabilities: changing them would clear it.
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).map_err(step("death signal"))?;
@@ -45,9 +46,9 @@ pub(super) fn become_program(job: &Job, parent: Pid, least: RawFd) -> Result<i32
     Ok(command.exec())
 }
 
-fn place_descriptors(wanted: &[RawFd], least: RawFd) -> Result<(), Failed> {
-    let lifted: Result<Vec<RawFd>, _> =
-        (FD_PASS..).zip(wanted).map(|(from, _)| sys::dup_above(from, least)).collect();
+fn place_descriptors(pass: &[OwnedFd], wanted: &[RawFd], least: RawFd) -> Result<(), Failed> {
+    // First all out of the way, then into place: the numbers may overlap.
+    let lifted: Result<Vec<RawFd>, _> = pass.iter().map(|fd| sys::dup_above(fd.as_raw_fd(), least)).collect();
     let lifted = lifted.map_err(step("lift descriptors"))?;
     sys::close_on_exec_from(3).map_err(step("close descriptors"))?;
     for (from, to) in lifted.iter().zip(wanted) {
@@ -86,13 +87,13 @@ fn set_limits(job: &Job, processes: Option<u64>) -> Result<(), Failed> {
         (Resource::Nofile, l.open_files),
         (Resource::Nproc, processes),
         (Resource::Data, l.memory_bytes),
-        (Resource::As, l.memory_bytes),
+        (Resource::As, l.address_bytes),
     ];
     for (resource, wanted) in table {
         let Some(wanted) = wanted else { continue };
         // An ordinary user may not go above the hard limit that is already there.
         let most = getrlimit(resource).maximum.map_or(wanted, |hard| hard.min(wanted));
-        // The second between the two lets SIGXCPU be seen before SIGKILL comes.
+        // One second between the two lets SIGXCPU be seen before SIGKILL comes.
         let hard = if resource == Resource::Cpu {
             getrlimit(resource).maximum.map_or(most + 1, |h| h.min(most + 1))
         } else {

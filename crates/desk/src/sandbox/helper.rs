@@ -45,7 +45,7 @@ pub fn helper_main(mut args: impl Iterator<Item = OsString>) -> Option<i32> {
     let _program = args.next();
     let first = args.next()?;
     if first == job::CONFINE {
-        Some(keeper())
+        Some(keeper(args))
     } else if first == job::CANARY {
         Some(canary::sing())
     } else {
@@ -71,10 +71,9 @@ impl Lines {
     }
 }
 
-fn keeper() -> i32 {
-    let (Some(job), Some(control), Some(status)) =
-        (sys::adopt(job::FD_JOB), sys::adopt(job::FD_CONTROL), sys::adopt(job::FD_STATUS))
-    else {
+fn keeper(numbers: impl Iterator<Item = OsString>) -> i32 {
+    let mut fds = numbers.filter_map(|number| sys::adopt(number.to_str()?.parse().ok().filter(|n| *n > 2)?));
+    let (Some(job), Some(control), Some(status)) = (fds.next(), fds.next(), fds.next()) else {
         eprintln!("{}: only the desk itself calls this", job::CONFINE);
         return 64;
     };
@@ -84,7 +83,7 @@ fn keeper() -> i32 {
     let mut bytes = Vec::new();
     let read = std::fs::File::from(job).read_to_end(&mut bytes);
     let Some(job) = read.ok().and_then(|_| Job::decode(&bytes)) else { return 64 };
-    let pass = (job::FD_PASS..).zip(&job.pass).filter_map(|(fd, _)| sys::adopt(fd)).collect();
+    let pass = fds.collect();
     let mut lines = Lines { control, status, nothing, pass };
     if let Err(failed) = keep(&job, &mut lines) {
         answer(&lines, failed.into(), Strays::None, Duration::ZERO);
@@ -145,24 +144,29 @@ fn watch(job: &Job, lines: &mut Lines) -> Result<(), Failed> {
     let main = match sys::fork().map_err(step("fork"))? {
         sys::Fork::Child => {
             drop(said);
-            program(job, parent, &say)
+            program(job, &lines.pass, parent, &say)
         }
         sys::Fork::Parent(pid) => Pid::from_raw(pid).ok_or(Failed { step: "fork".into(), errno: 0 })?,
     };
     drop(say);
     lines.let_go();
-    // Ends at the exec (nothing said) or at the first thing that failed before it.
-    let mut said_bytes = Vec::new();
-    std::fs::File::from(said).read_to_end(&mut said_bytes).map_err(step("read the start"))?;
-    let end = if said_bytes.is_empty() {
-        watch_main(job, lines, main, started)?
-    } else {
-        start_failed(&said_bytes)
-    };
+    let end = follow(job, lines, main, said, started).unwrap_or_else(Status::from);
     let wall = started.elapsed();
     let strays = if job.mode == Mode::Full { clear_namespace(main) } else { family::sweep(main) };
     answer(lines, end, strays, wall);
     Ok(())
+}
+
+fn follow(job: &Job, lines: &Lines, main: Pid, said: OwnedFd, started: Instant) -> Result<Status, Failed> {
+    let pidfd = pidfd_open(main, PidfdFlags::empty()).map_err(step("pidfd"))?;
+    // Ends at the exec (nothing said) or at the first thing that failed before it.
+    let mut bytes = Vec::new();
+    std::fs::File::from(said).read_to_end(&mut bytes).map_err(step("read the start"))?;
+    if bytes.is_empty() {
+        Ok(watch_main(job, lines, main, &pidfd, started))
+    } else {
+        Ok(start_failed(&bytes))
+    }
 }
 
 fn start_failed(said: &[u8]) -> Status {
@@ -170,8 +174,7 @@ fn start_failed(said: &[u8]) -> Status {
         .map_or(Status::SetupFailed { step: "start".into(), errno: 0 }, |report| report.status)
 }
 
-fn watch_main(job: &Job, lines: &Lines, main: Pid, started: Instant) -> Result<Status, Failed> {
-    let pidfd = pidfd_open(main, PidfdFlags::empty()).map_err(step("pidfd"))?;
+fn watch_main(job: &Job, lines: &Lines, main: Pid, pidfd: &OwnedFd, started: Instant) -> Status {
     let deadline = job.limits.wall_ms.map(|ms| started + Duration::from_millis(ms));
     let tick = if job.limits.processes.is_some() { COUNT_EVERY } else { REAP_EVERY };
     let mut forced: Option<(Status, Instant)> = None;
@@ -179,26 +182,26 @@ fn watch_main(job: &Job, lines: &Lines, main: Pid, started: Instant) -> Result<S
         let now = Instant::now();
         let next = [deadline, forced.as_ref().map(|f| f.1)].into_iter().flatten().filter(|t| *t > now).min();
         let pause = next.map_or(tick, |t| t.duration_since(now).min(tick));
-        let mut fds = [PollFd::new(&pidfd, PollFlags::IN), PollFd::new(&lines.control, PollFlags::IN)];
+        let mut fds = [PollFd::new(pidfd, PollFlags::IN), PollFd::new(&lines.control, PollFlags::IN)];
         let _ = poll(&mut fds, Timespec::try_from(pause).ok().as_ref());
         let wanted = !fds[1].revents().is_empty();
         if let Some(status) = family::reap(main).watched {
-            return Ok(forced.map_or_else(|| ended(status), |f| f.0));
+            return forced.map_or_else(|| ended(status), |f| f.0);
         }
         if wanted {
             // A byte from the desk, or its end.
             let _ = kill_process_group(main, Signal::KILL);
-            return Ok(forced.map_or(Status::Killed, |f| f.0));
+            return forced.map_or(Status::Killed, |f| f.0);
         }
         if too_many(job) {
-            return Ok(Status::TooManyProcesses);
+            return Status::TooManyProcesses;
         }
         match &forced {
             None if deadline.is_some_and(|d| Instant::now() >= d) => {
                 let _ = kill_process_group(main, Signal::TERM);
                 forced = Some((Status::TimedOut, Instant::now() + TERM_GRACE));
             }
-            Some((status, kill_at)) if Instant::now() >= *kill_at => return Ok(status.clone()),
+            Some((status, kill_at)) if Instant::now() >= *kill_at => return status.clone(),
             _ => {}
         }
     }
@@ -232,19 +235,23 @@ fn clear_namespace(main: Pid) -> Strays {
 }
 
 /// The program's own process, up to its exec. What fails is said over `say`, which the exec closes.
-fn program(job: &Job, parent: Pid, say: &OwnedFd) -> ! {
+fn program(job: &Job, pass: &[OwnedFd], parent: Pid, say: &OwnedFd) -> ! {
     // Out of the way of the numbers that the program's own descriptors get.
     let least = job.pass.iter().max().map_or(64, |most| most.saturating_add(1).max(64));
-    let say = sys::dup_above(say.as_raw_fd(), least).ok().and_then(sys::adopt);
-    let Some(say) = say else { std::process::exit(127) };
-    let status = match confine::become_program(job, parent, least) {
-        Err(failed) => failed.into(),
-        Ok(never) => Status::CouldNotStart {
-            program: job.argv.first().cloned().unwrap_or_default(),
-            why: Cannot::from_errno(never),
-        },
+    let Some(aside) = sys::dup_above(say.as_raw_fd(), least).ok().and_then(sys::adopt) else {
+        say_and_end(say, Failed { step: "lift descriptors".into(), errno: libc::EBADF }.into())
     };
+    match confine::become_program(job, pass, parent, least) {
+        Err(failed) => say_and_end(&aside, failed.into()),
+        Ok(errno) => {
+            let program = job.argv.first().cloned().unwrap_or_default();
+            say_and_end(&aside, Status::CouldNotStart { program, why: Cannot::from_errno(errno) })
+        }
+    }
+}
+
+fn say_and_end(say: &OwnedFd, status: Status) -> ! {
     let report = Report { status, strays: Strays::None, wall_ms: 0 };
-    let _ = rustix::io::write(&say, &report.encode());
+    let _ = rustix::io::write(say, &report.encode());
     std::process::exit(127)
 }

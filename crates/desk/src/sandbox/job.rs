@@ -8,19 +8,12 @@ use std::os::fd::RawFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
-/// First argument that turns the binary into the helper.
+/// First argument that turns the binary into the helper. After it come the numbers of its descriptors: the job in a
+/// memory file; the control pipe, which stays open as long as the desk lives and wants the run, and on which a byte
+/// means "kill now"; the pipe for the answer, whose end is the end of the run; then those for the program.
 pub(crate) const CONFINE: &str = "__confine";
 /// First argument that turns the binary into the probe that runs inside a sandbox.
 pub(crate) const CANARY: &str = "__canary";
-/// The job, in a memory file.
-pub(crate) const FD_JOB: RawFd = 3;
-/// Stays open as long as the desk lives and wants the run; a byte means "kill now".
-pub(crate) const FD_CONTROL: RawFd = 4;
-/// The answer. Its end is the end of the run.
-pub(crate) const FD_STATUS: RawFd = 5;
-/// The descriptors that go on to the program, in the order of `Job::pass`.
-pub(crate) const FD_PASS: RawFd = 6;
-
 /// How much is taken away from the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
@@ -51,6 +44,7 @@ pub(crate) struct Job {
     pub(crate) env: Vec<(OsString, OsString)>,
     pub(crate) roots: Vec<Root>,
     pub(crate) scratch: Option<PathBuf>,
+    /// The program's numbers for the descriptors that are passed on.
     pub(crate) pass: Vec<RawFd>,
     pub(crate) limits: Limits,
 }
@@ -143,7 +137,15 @@ impl Job {
         w.number(self.pass.len() as u64);
         self.pass.iter().for_each(|fd| w.signed(*fd));
         let l = &self.limits;
-        for n in [l.wall_ms, l.cpu_seconds, l.memory_bytes, l.processes, l.open_files, l.file_bytes] {
+        for n in [
+            l.wall_ms,
+            l.cpu_seconds,
+            l.memory_bytes,
+            l.address_bytes,
+            l.processes,
+            l.open_files,
+            l.file_bytes,
+        ] {
             w.maybe(n);
         }
         w.number(l.scratch_bytes);
@@ -178,6 +180,7 @@ impl Job {
                 wall_ms: r.maybe()?,
                 cpu_seconds: r.maybe()?,
                 memory_bytes: r.maybe()?,
+                address_bytes: r.maybe()?,
                 processes: r.maybe()?,
                 open_files: r.maybe()?,
                 file_bytes: r.maybe()?,

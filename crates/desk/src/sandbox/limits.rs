@@ -7,8 +7,10 @@ pub struct Limits {
     pub wall_ms: Option<u64>,
     /// Processor time of each process.
     pub cpu_seconds: Option<u64>,
-    /// Address space and data of each process.
+    /// Data of each process: what it can really fill.
     pub memory_bytes: Option<u64>,
+    /// Address space of each process. Runtimes that reserve far more than they use (Node, Go) start only without.
+    pub address_bytes: Option<u64>,
     /// Processes at the same time.
     pub processes: Option<u64>,
     /// Descriptors of each process.
@@ -28,6 +30,7 @@ impl Limits {
             wall_ms: Some(60_000),
             cpu_seconds: Some(65),
             memory_bytes: Some(512 << 20),
+            address_bytes: Some(512 << 20),
             processes: Some(128),
             open_files: Some(256),
             file_bytes: Some(256 << 20),
@@ -47,6 +50,7 @@ impl Limits {
             wall_ms: None,
             cpu_seconds: None,
             memory_bytes: None,
+            address_bytes: None,
             processes: None,
             open_files: None,
             file_bytes: None,

@@ -30,10 +30,14 @@ pub enum Probe {
     WriteOutside,
     /// Read a file of the desk.
     ReadSecret,
+    /// Change the mode of a file of the desk.
+    ChangeMode,
     /// See that the desk's process exists.
     SeeDesk,
     /// Send the desk a signal.
     SignalDesk,
+    /// Read or set a limit of the desk's process.
+    LimitDesk,
     /// Become the tracer of the parent process.
     PtraceParent,
     /// Make a user namespace.
@@ -48,9 +52,32 @@ pub enum Probe {
     RaiseLimit,
 }
 
+// Closed list, signed into receipts.
+canon::codes! {
+    impl Probe: self {
+        Probe::TcpLoopback => "tcp_loopback",
+        Probe::UnixPathTmp => "unix_path_tmp",
+        Probe::UnixPathVisible => "unix_path_visible",
+        Probe::UnixAbstractStream => "unix_abstract_stream",
+        Probe::UnixAbstractDatagram => "unix_abstract_datagram",
+        Probe::WriteOutside => "write_outside",
+        Probe::ReadSecret => "read_secret",
+        Probe::ChangeMode => "change_mode",
+        Probe::SeeDesk => "see_desk",
+        Probe::SignalDesk => "signal_desk",
+        Probe::LimitDesk => "limit_desk",
+        Probe::PtraceParent => "ptrace_parent",
+        Probe::UserNamespace => "user_namespace",
+        Probe::Mount => "mount",
+        Probe::Keyctl => "keyctl",
+        Probe::Terminal => "terminal",
+        Probe::RaiseLimit => "raise_limit",
+    }
+}
+
 impl Probe {
     /// All of them, in the order of the report.
-    pub const ALL: [Probe; 15] = [
+    pub const ALL: [Probe; 17] = [
         Probe::TcpLoopback,
         Probe::UnixPathTmp,
         Probe::UnixPathVisible,
@@ -58,8 +85,10 @@ impl Probe {
         Probe::UnixAbstractDatagram,
         Probe::WriteOutside,
         Probe::ReadSecret,
+        Probe::ChangeMode,
         Probe::SeeDesk,
         Probe::SignalDesk,
+        Probe::LimitDesk,
         Probe::PtraceParent,
         Probe::UserNamespace,
         Probe::Mount,
@@ -67,27 +96,6 @@ impl Probe {
         Probe::Terminal,
         Probe::RaiseLimit,
     ];
-
-    /// Closed list, signed into receipts.
-    pub fn code(self) -> &'static str {
-        match self {
-            Probe::TcpLoopback => "tcp_loopback",
-            Probe::UnixPathTmp => "unix_path_tmp",
-            Probe::UnixPathVisible => "unix_path_visible",
-            Probe::UnixAbstractStream => "unix_abstract_stream",
-            Probe::UnixAbstractDatagram => "unix_abstract_datagram",
-            Probe::WriteOutside => "write_outside",
-            Probe::ReadSecret => "read_secret",
-            Probe::SeeDesk => "see_desk",
-            Probe::SignalDesk => "signal_desk",
-            Probe::PtraceParent => "ptrace_parent",
-            Probe::UserNamespace => "user_namespace",
-            Probe::Mount => "mount",
-            Probe::Keyctl => "keyctl",
-            Probe::Terminal => "terminal",
-            Probe::RaiseLimit => "raise_limit",
-        }
-    }
 
     /// Whether `level` promises that this is blocked. Without a process namespace names of processes stay visible,
     /// and a kernel without signal scopes lets them be signalled; both are reported and neither reaches data.
@@ -111,16 +119,16 @@ pub enum Answer {
     NotMeasured(String),
 }
 
-impl Answer {
-    /// Closed list, signed into receipts.
-    pub fn code(&self) -> &'static str {
-        match self {
-            Answer::Blocked(_) => "blocked",
-            Answer::Reachable(_) => "reachable",
-            Answer::NotMeasured(_) => "not_measured",
-        }
+// Closed list, signed into receipts.
+canon::codes! {
+    impl Answer: &self {
+        Answer::Blocked(_) => "blocked",
+        Answer::Reachable(_) => "reachable",
+        Answer::NotMeasured(_) => "not_measured",
     }
+}
 
+impl Answer {
     /// The words beside the code.
     pub fn text(&self) -> &str {
         match self {

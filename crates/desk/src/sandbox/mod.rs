@@ -22,7 +22,7 @@ pub use crate::supervise::{Cannot, Captured, Ended, Output, Running, StartError,
 pub use helper::helper_main;
 pub use limits::Limits;
 pub use measure::{Answer, Measured, Probe};
-pub use program::program_roots;
+pub use program::{program_path, program_roots};
 pub use unavailable::{Cause, Unavailable};
 
 use crate::supervise::{Streams, launch};
@@ -44,14 +44,12 @@ pub enum Level {
     Full,
 }
 
-impl Level {
-    /// Closed list, signed into receipts.
-    pub fn code(self) -> &'static str {
-        match self {
-            Level::None => "none",
-            Level::Landlock => "landlock",
-            Level::Full => "full",
-        }
+// Closed list, signed into receipts.
+canon::codes! {
+    impl Level: self {
+        Level::None => "none",
+        Level::Landlock => "landlock",
+        Level::Full => "full",
     }
 }
 

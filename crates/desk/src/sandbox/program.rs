@@ -7,10 +7,7 @@ use std::path::{Path, PathBuf};
 pub fn program_roots(program: &Path) -> Vec<PathBuf> {
     let mut roots = Vec::new();
     let Ok(real) = program.canonicalize() else { return roots };
-    // The way to it (a virtualenv's `bin/python` is a link) and the place it leads to.
-    let way =
-        program.parent().and_then(|p| p.canonicalize().ok()).and_then(|p| Some(p.join(program.file_name()?)));
-    for path in way.into_iter().chain([real]) {
+    for path in [program_path(program), real] {
         let prefix = prefix(&path);
         if let Some(home) = python_home(&prefix) {
             roots.push(home);
@@ -21,6 +18,16 @@ pub fn program_roots(program: &Path) -> Vec<PathBuf> {
     roots.sort();
     roots.dedup();
     roots
+}
+
+/// The path under which `program` is visible inside: its folder without links, its own name as it is (a virtualenv's
+/// `bin/python` is a link that must stay one).
+pub fn program_path(program: &Path) -> PathBuf {
+    let folder = program.parent().and_then(|folder| folder.canonicalize().ok());
+    match (folder, program.file_name()) {
+        (Some(folder), Some(name)) => folder.join(name),
+        _ => program.to_path_buf(),
+    }
 }
 
 /// The directory above `bin`; the file alone when it lies elsewhere.

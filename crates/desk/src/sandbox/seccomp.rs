@@ -16,12 +16,12 @@ use std::collections::BTreeMap;
 type Error = Box<dyn std::error::Error>;
 
 /// Applies the filters to this process, for good. Needs `no_new_privs`.
-pub(super) fn apply() -> Result<(), Error> {
+pub(super) fn apply(own_namespaces: bool) -> Result<(), Error> {
     let arch = TargetArch::try_from(std::env::consts::ARCH)?;
     // The last one forbids nothing that applying needs, and `prctl`/`seccomp` stay allowed in all.
     apply_filter(&second_numbering())?;
     apply_filter(&compile(BTreeMap::from([(libc::SYS_clone3, Vec::new())]), libc::ENOSYS, arch)?)?;
-    apply_filter(&compile(denied()?, libc::EPERM, arch)?)?;
+    apply_filter(&compile(denied(own_namespaces)?, libc::EPERM, arch)?)?;
     Ok(())
 }
 
@@ -46,8 +46,13 @@ fn second_numbering() -> BpfProgram {
     ]
 }
 
-fn denied() -> Result<BTreeMap<i64, Vec<SeccompRule>>, Error> {
+fn denied(own_namespaces: bool) -> Result<BTreeMap<i64, Vec<SeccompRule>>, Error> {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = ALWAYS.iter().map(|call| (*call, Vec::new())).collect();
+    if !own_namespaces {
+        rules.extend(ON_THE_HOST.iter().map(|call| (*call, Vec::new())));
+        #[cfg(target_arch = "x86_64")]
+        rules.extend(ON_THE_HOST_X86.iter().map(|call| (*call, Vec::new())));
+    }
     #[cfg(target_arch = "x86_64")]
     rules.extend(ALWAYS_X86.iter().map(|call| (*call, Vec::new())));
     let when = |argument, op, value| -> Result<SeccompRule, Error> {
@@ -67,6 +72,8 @@ fn denied() -> Result<BTreeMap<i64, Vec<SeccompRule>>, Error> {
     // Typing into a terminal, and the console's variant of it.
     const TIOCLINUX: u64 = 0x541c;
     rules.insert(libc::SYS_ioctl, vec![when(1, Op::Eq, libc::TIOCSTI)?, when(1, Op::Eq, TIOCLINUX)?]);
+    // Limits of others: a processor limit of 0 would end the desk.
+    rules.insert(libc::SYS_prlimit64, vec![when(0, Op::Ne, 0)?]);
     // Any personality but asking for the present one: some switch protections off.
     rules.insert(libc::SYS_personality, vec![when(0, Op::Ne, 0xffff_ffff)?]);
     Ok(rules)
@@ -161,3 +168,42 @@ const ALWAYS_X86: &[i64] = &[
     libc::SYS_sysfs,
     libc::SYS__sysctl,
 ];
+
+/// What only namespaces can hold back otherwise: Landlock has no rule for modes, owners and attributes of files, and
+/// none for System V memory and queues, which the whole host shares. The price at this level: a check cannot
+/// `chmod` its own files either. Times of files stay open, since `touch` is in every build.
+const ON_THE_HOST: &[i64] = &[
+    libc::SYS_fchmod,
+    libc::SYS_fchmodat,
+    libc::SYS_fchmodat2,
+    libc::SYS_fchown,
+    libc::SYS_fchownat,
+    libc::SYS_setxattr,
+    libc::SYS_lsetxattr,
+    libc::SYS_fsetxattr,
+    libc::SYS_removexattr,
+    libc::SYS_lremovexattr,
+    libc::SYS_fremovexattr,
+    SYS_SETXATTRAT,
+    SYS_REMOVEXATTRAT,
+    SYS_FILE_SETATTR,
+    libc::SYS_shmget,
+    libc::SYS_shmat,
+    libc::SYS_shmctl,
+    libc::SYS_msgget,
+    libc::SYS_msgsnd,
+    libc::SYS_msgrcv,
+    libc::SYS_msgctl,
+    libc::SYS_semget,
+    libc::SYS_semop,
+    libc::SYS_semtimedop,
+    libc::SYS_semctl,
+];
+
+// Newer than the libc crate knows; the same numbers on all architectures that we build for.
+const SYS_SETXATTRAT: i64 = 463;
+const SYS_REMOVEXATTRAT: i64 = 466;
+const SYS_FILE_SETATTR: i64 = 469;
+
+#[cfg(target_arch = "x86_64")]
+const ON_THE_HOST_X86: &[i64] = &[libc::SYS_chmod, libc::SYS_chown, libc::SYS_lchown];

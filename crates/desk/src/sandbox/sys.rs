@@ -85,7 +85,7 @@ pub(crate) fn dup_above(from: RawFd, least: RawFd) -> io::Result<RawFd> {
     check(copy).map(|()| copy)
 }
 
-/// Takes ownership of a descriptor that the parent put at an agreed number.
+/// Takes ownership of a descriptor that was handed over.
 pub(crate) fn adopt(fd: RawFd) -> Option<OwnedFd> {
     // SAFETY: F_GETFD only asks; F_SETFD only marks.
     let flags = unsafe { libc::fcntl(fd, libc::F_GETFD) };
@@ -94,25 +94,23 @@ pub(crate) fn adopt(fd: RawFd) -> Option<OwnedFd> {
     }
     // SAFETY: as above.
     unsafe { libc::fcntl(fd, libc::F_SETFD, flags | libc::FD_CLOEXEC) };
-    // SAFETY: it is open (just asked), and by the agreement of `job::FD_*` nobody else in the helper owns it.
+    // SAFETY: it is open (just asked), and the helper asks once for each number it was told, so nobody else owns it.
     Some(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
-/// Makes `command` start with exactly `fds` at the numbers 3, 4, 5, ... besides its standard streams.
+/// Leaves `fds` open in the program that `command` starts, under the numbers they have here, which are added to its
+/// arguments. They are not moved to agreed numbers: one of those could be the standard library's own pipe for the
+/// error of the exec.
 pub(crate) fn hand_over(command: &mut Command, fds: Vec<OwnedFd>) {
-    let mut lifted: Vec<RawFd> = vec![0; fds.len()];
+    command.args(fds.iter().map(|fd| fd.as_raw_fd().to_string()));
     let body = move || {
-        // First all out of the way, then into place: source and target numbers may overlap.
-        for (slot, fd) in lifted.iter_mut().zip(&fds) {
-            *slot = dup_above(fd.as_raw_fd(), 3 + fds.len() as RawFd)?;
-        }
-        for (number, from) in (3..).zip(&lifted) {
-            dup_to(*from, number)?;
+        for fd in &fds {
+            // SAFETY: numbers only, of descriptors that the closure owns.
+            check(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_SETFD, 0) })?;
         }
         Ok(())
     };
-    // SAFETY: between fork and exec the closure only calls fcntl and dup2 and writes into memory reserved
-    // before the fork: all async-signal-safe, no allocation, no lock.
+    // SAFETY: between fork and exec the closure only calls fcntl: async-signal-safe, no allocation, no lock.
     unsafe { command.pre_exec(body) };
 }
 

@@ -31,22 +31,22 @@ pub enum Cause {
     BelowFloor,
 }
 
-impl Cause {
-    /// Closed list, signed into receipts.
-    pub fn code(&self) -> &'static str {
-        match self {
-            Cause::UserNamespacesZero => "sandbox_userns_zero",
-            Cause::UserNamespacesPrivileged => "sandbox_userns_privileged",
-            Cause::AppArmor => "sandbox_userns_apparmor",
-            Cause::Seccomp => "sandbox_outer_seccomp",
-            Cause::NoLandlock => "sandbox_no_landlock",
-            Cause::Setup { .. } => "sandbox_setup",
-            Cause::ProbeFailed(_) => "sandbox_probe_failed",
-            Cause::NotBlocked(_) => "sandbox_not_blocked",
-            Cause::BelowFloor => "sandbox_below_floor",
-        }
+// Closed list, signed into receipts.
+canon::codes! {
+    impl Cause: &self {
+        Cause::UserNamespacesZero => "sandbox_userns_zero",
+        Cause::UserNamespacesPrivileged => "sandbox_userns_privileged",
+        Cause::AppArmor => "sandbox_userns_apparmor",
+        Cause::Seccomp => "sandbox_outer_seccomp",
+        Cause::NoLandlock => "sandbox_no_landlock",
+        Cause::Setup { .. } => "sandbox_setup",
+        Cause::ProbeFailed(_) => "sandbox_probe_failed",
+        Cause::NotBlocked(_) => "sandbox_not_blocked",
+        Cause::BelowFloor => "sandbox_below_floor",
     }
+}
 
+impl Cause {
     /// The switch of the kernel that forbids it, where it is one.
     pub fn switch(&self) -> Option<&'static str> {
         match self {

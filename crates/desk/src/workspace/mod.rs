@@ -4,7 +4,7 @@
 mod diff;
 mod freeze;
 mod hash;
-mod open;
+pub(crate) mod open;
 mod scan;
 
 pub use diff::{Changes, changes};
@@ -40,18 +40,16 @@ pub enum Fault {
     CopyFailed(String),
 }
 
-impl Fault {
-    /// The stable code.
-    pub fn code(&self) -> &'static str {
-        match self {
-            Fault::NotADirectory => "ws_not_a_directory",
-            Fault::Unreadable { .. } => "ws_unreadable",
-            Fault::PathTooLong(_) => "ws_path_too_long",
-            Fault::TooManyEntries(_) => "ws_too_many_entries",
-            Fault::TooManyBytes(_) => "ws_too_many_bytes",
-            Fault::Moved(_) => "ws_moved_during_freeze",
-            Fault::CopyFailed(_) => "freeze_copy_failed",
-        }
+// The stable code.
+canon::codes! {
+    impl Fault: &self {
+        Fault::NotADirectory => "ws_not_a_directory",
+        Fault::Unreadable { .. } => "ws_unreadable",
+        Fault::PathTooLong(_) => "ws_path_too_long",
+        Fault::TooManyEntries(_) => "ws_too_many_entries",
+        Fault::TooManyBytes(_) => "ws_too_many_bytes",
+        Fault::Moved(_) => "ws_moved_during_freeze",
+        Fault::CopyFailed(_) => "freeze_copy_failed",
     }
 }
 

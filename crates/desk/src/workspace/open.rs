@@ -5,14 +5,15 @@ use rustix::io::Errno;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
-/// Opens a directory by its path, following links: this is where the user points.
-pub(super) fn root(path: &Path) -> Result<OwnedFd, Errno> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+/// Opens a directory by its path. Its last part may be no link: an agent that puts one in the place of its workspace
+/// must not have another tree judged. Callers resolve what a user wrote.
+pub(crate) fn root(path: &Path) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     rustix::fs::open(path, flags, Mode::empty())
 }
 
 /// Opens `path` below `root` for reading. No component may be a link; a FIFO does not block.
-pub(super) fn below(root: BorrowedFd<'_>, path: &[u8], directory: bool) -> Result<OwnedFd, Errno> {
+pub(crate) fn below(root: BorrowedFd<'_>, path: &[u8], directory: bool) -> Result<OwnedFd, Errno> {
     let mut flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
     if directory {
         flags |= OFlags::DIRECTORY;

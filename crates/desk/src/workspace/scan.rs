@@ -94,7 +94,7 @@ pub fn scan(root: &Path, limits: &Limits) -> Result<Scan, Fault> {
 
 pub(super) fn open_root(root: &Path) -> Result<OwnedFd, Fault> {
     open::root(root).map_err(|errno| match errno {
-        Errno::NOTDIR | Errno::NOENT => Fault::NotADirectory,
+        Errno::NOTDIR | Errno::NOENT | Errno::LOOP => Fault::NotADirectory,
         errno => Fault::Unreadable { path: Vec::new(), why: errno.to_string() },
     })
 }

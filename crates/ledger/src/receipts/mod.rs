@@ -10,6 +10,7 @@ mod wire;
 pub use facts::{End, Facts, Role};
 pub use report::{ChainFacts, ChainReport, Completeness, TaskEnd, Verdict, batch, totals};
 
+use crate::certificate::Invalid;
 use crate::identity::PublicKey;
 use crate::logbook::{self, Chain, Examined, Line};
 use crate::{Failure, Fault, Mode, Warning};
@@ -20,6 +21,17 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The files of one run directory by name relative to it: `rows.jsonl`, `receipts_<ARM>.ndjson` and
 /// `.pub.json`, `run_<ARM>.json`, `visible_<ARM>*.json`, `wire_<ARM>/index.jsonl`.
 pub type Files = BTreeMap<String, Vec<u8>>;
+
+canon::codes! {
+    /// Why a chain that holds is void all the same; a void run of ours names its stop reason instead.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum VoidReason {
+        /// A verdict says that the proxy saw no request (13).
+        NoRequestsSeen = "no_requests_seen",
+        /// Calls were made and none of them reached a model (31.11, ruling 15).
+        NoModelCallSucceeded = "no_model_call_succeeded",
+    }
+}
 
 /// What the caller knows from outside, and how to read.
 #[derive(Clone, Debug)]
@@ -189,7 +201,7 @@ impl Run<'_> {
         };
         let text = |member: &str| value.get(member).and_then(Value::as_str);
         let Some(key) = text("pub_hex").and_then(|hex| PublicKey::parse(hex).ok()) else {
-            self.fail(Failure::of(Fault::PubkeyFileUnreadable).with("why", "bad_public_key"));
+            self.fail(Failure::of(Fault::PubkeyFileUnreadable).with("why", Invalid::BadKey.code()));
             return None;
         };
         let id = key.id();
@@ -363,7 +375,7 @@ impl Run<'_> {
         }
         if end.requests_seen.is_some_and(|seen| seen > 0) && index.answered_n == 0 {
             facts.mediated = Some(false);
-            facts.void_reason = Some("no_model_call_succeeded".to_owned());
+            facts.void_reason = Some(VoidReason::NoModelCallSucceeded.code().to_owned());
             facts.unmediated_task_ids = vec![(*task).to_owned()];
         }
     }
@@ -437,7 +449,7 @@ fn mediation(verdicts: &[(&str, &End)], facts: &mut ChainFacts) {
     facts.unmediated_task_ids = zero.map(|(task, _)| (*task).to_owned()).collect();
     facts.mediated = (!counts.is_empty()).then_some(facts.unmediated_task_ids.is_empty());
     if facts.mediated == Some(false) {
-        facts.void_reason = Some("no_requests_seen".to_owned());
+        facts.void_reason = Some(VoidReason::NoRequestsSeen.code().to_owned());
     }
     facts.ungated_task_ids =
         verdicts.iter().filter(|(_, end)| end.ungated).map(|(task, _)| (*task).to_owned()).collect();

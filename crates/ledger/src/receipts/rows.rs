@@ -1,7 +1,7 @@
 //! `rows.jsonl`: the unsigned end of the reconciliation.
 
 use super::facts::{COMPARED, End};
-use crate::{Failure, Fault, Mode};
+use crate::{Failure, Fault, Mode, Shape};
 use canon::{Reader, Value};
 
 /// One row.
@@ -29,7 +29,7 @@ pub(super) fn read(file: &[u8], mode: Mode) -> (Vec<Row>, Vec<Failure>) {
         match reader.read(line.bytes) {
             Ok(value) => match row(&value) {
                 Some(row) => rows.push(row),
-                None => failures.push(bad("row_without_task_or_arm", 0)),
+                None => failures.push(bad(Shape::RowWithoutTaskOrArm.code(), 0)),
             },
             Err(error) => failures.push(bad(error.fault.code(), error.offset)),
         }

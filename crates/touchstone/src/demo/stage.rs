@@ -34,12 +34,16 @@ impl Act {
 }
 
 /// What both agents say.
-const CLAIM: &str = "Done. I have written solution.sh with add and mul. Everything works.";
+const CLAIM: &str = "Done: solution.sh has add and mul, and everything works.";
 
 /// Checks in plain shell, one TAP point each: what runs anywhere.
 const SHELL_CHECK: &str = r#"#!/bin/sh
 . "$1/solution.sh"
-point() { if [ "$3" = "$4" ]; then echo "ok $1 - $2"; else echo "not ok $1 - $2: got $3, want $4"; fi; }
+point() {
+    if [ "$3" = "$4" ]; then echo "ok $1 - $2"; else
+        printf 'not ok %s - %s\n  ---\n  message: got %s, not %s\n  ...\n' "$@"
+    fi
+}
 echo 1..2
 point 1 add "$(add 2 3)" 5
 point 2 mul "$(mul 2 3)" 6
@@ -113,11 +117,8 @@ impl Stage {
         let path = |kind: &str| self.root.join(format!("{kind}-{}", act.name));
         let receipts = path("receipts");
         let agent = self.root.join(format!("agent-{}.sh", act.name));
-        output::line(&format!(
-            "  $ touchstone run --suite suite --workspace workspace-{0} --run-dir receipts-{0} \\",
-            act.name
-        ));
-        output::line(&format!("        -- sh agent-{}.sh", act.name));
+        output::line(&format!("  $ touchstone run --suite suite --workspace workspace-{} \\", act.name));
+        output::line(&format!("        --run-dir receipts-{0} -- sh agent-{0}.sh", act.name));
         let run = this_binary()?
             .arg("run")
             .arg("--json")
@@ -133,7 +134,7 @@ impl Stage {
             .output()?;
         let said = fs::read_to_string(receipts.join("agent_stdout.log")).unwrap_or_default();
         for line in said.lines() {
-            output::line(&format!("  the agent says   {}", shown(line.as_bytes())));
+            say("agent says", &shown(line.as_bytes()));
         }
         let code = run.status.code();
         let summary = match Reader::strict().read(&run.stdout) {
@@ -154,11 +155,11 @@ impl Stage {
         let field = |name: &str| chain.and_then(|chain| chain.get(name)).cloned().unwrap_or(Value::Null);
         let entries = field("entries_n").as_i64().unwrap_or(0);
         let verdict = answer.get("verdict").and_then(Value::as_str).unwrap_or("no answer").to_owned();
-        output::line(&format!(
-            "  receipts         {entries} signed entries, verified offline: {}",
-            paint(&verdict, tone(&verify))
-        ));
-        output::line(&format!("  chain head       {}", field("head").as_str().unwrap_or("unknown")));
+        say(
+            "receipts",
+            &format!("{entries} signed entries, verified offline: {}", paint(&verdict, tone(&verify))),
+        );
+        say("chain head", field("head").as_str().unwrap_or("unknown"));
         Ok(verify.status.success())
     }
 }
@@ -171,21 +172,42 @@ fn print_summary(summary: &Value, code: Option<i32>) {
             .and_then(Value::as_i64)
             .map_or("not measured".to_owned(), |number| number.to_string())
     };
-    output::line(&format!("  the agent exits  {}", number("agent_rc")));
+    say("agent exits", &number("agent_rc"));
     for failure in summary.get("failures").and_then(Value::as_array).unwrap_or_default() {
-        output::line(&format!("  the checks say   {}", failure.as_str().unwrap_or_default()));
+        say("checks say", &shown(failure.as_str().unwrap_or_default().as_bytes()));
     }
-    output::line(&format!("  checks passed    {} of {}", number("visible_passed"), number("visible_total")));
+    say("passed", &format!("{} of {}", number("visible_passed"), number("visible_total")));
     let (word, tone) = match summary.get("accepted").and_then(Value::as_bool) {
         Some(true) => ("ACCEPTED", Tone::Good),
         Some(false) => ("REFUSED", Tone::Bad),
         None => ("NOT JUDGED", Tone::Warn),
     };
-    output::line(&format!("  the verdict      {} ({})", paint(word, tone), text("stop_reason")));
+    say("verdict", &format!("{} ({})", paint(word, tone), text("stop_reason")));
     let code = code.map_or("none".to_owned(), |code| code.to_string());
-    output::line(&format!("  exit code        {code}"));
+    say("exit code", &code);
     let level = summary.get("sandbox").and_then(|sandbox| sandbox.get("level")).and_then(Value::as_str);
-    output::line(&format!("  sandbox          {}, as measured", level.unwrap_or("none")));
+    say("sandbox", &format!("{}, as measured", level.unwrap_or("none")));
+}
+
+/// A labelled line, wrapped so that it fits 80 columns.
+fn say(label: &str, text: &str) {
+    const WIDTH: usize = 64;
+    let (mut label, mut rest) = (label, text);
+    loop {
+        let end = rest.char_indices().nth(WIDTH).map_or(rest.len(), |(at, _)| at);
+        // Colour codes take no room, and only short lines have them.
+        let cut = if end == rest.len() || rest.contains('\x1b') {
+            rest.len()
+        } else {
+            rest[..end].rfind(' ').filter(|at| *at > 0).unwrap_or(end)
+        };
+        output::line(&format!("  {label:<13}{}", &rest[..cut]));
+        rest = rest[cut..].trim_start();
+        label = "";
+        if rest.is_empty() {
+            return;
+        }
+    }
 }
 
 fn tone(verify: &Output) -> Tone {

@@ -76,7 +76,10 @@ pub(crate) fn run(args: &Args) -> u8 {
         Ok(targets) => targets,
         Err(message) => return output::usage(&message),
     };
+    let busy = output::Busy::default();
+    busy.with(Some("verifying"));
     let checked: Vec<Checked> = targets.into_iter().map(|target| check(target, &options)).collect();
+    busy.with(None);
     let chains_n: usize = checked.iter().map(|checked| checked.chains.len()).sum();
     let anchored = options.expect_head.is_some() || options.expect_count.is_some();
     if anchored && chains_n > 1 {

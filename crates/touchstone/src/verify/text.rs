@@ -100,11 +100,7 @@ fn describe_end(end: &TaskEnd) -> String {
         (_, Some(false)) => "refused",
         (_, None) => "not judged",
     };
-    format!(
-        "this key said: {} {verdict} ({})",
-        shown(end.task_id.as_bytes()),
-        shown(end.stop_reason.as_bytes())
-    )
+    format!("task {} {verdict} ({})", shown(end.task_id.as_bytes()), shown(end.stop_reason.as_bytes()))
 }
 
 fn describe(failure: &Failure) -> String {

@@ -3,9 +3,11 @@
 
 mod crash;
 mod demo;
+mod facts;
 mod hostile;
 mod keys;
 mod peer;
+mod record;
 mod run;
 mod stage;
 mod suites;

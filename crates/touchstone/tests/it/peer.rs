@@ -29,10 +29,10 @@ fn the_peer_verifies_our_chains() {
         let stage = Stage::python(&suite);
         assert_eq!(stage.run(&[], agent).code, Some(code), "{name}");
         let mut verifier = Command::new(&python);
-        verifier.args(["-m", "vacant_network.vrun.verify_receipts", "--json", "--glob"]);
+        verifier.args(["-m", "vacant_network.vrun.verify_receipts", "--glob"]);
         let output = verifier.arg(stage.path("run")).output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         assert_eq!(output.status.code(), Some(0), "{name}: {text}");
-        assert!(text.contains("\"verdict\": \"OK\""), "{name}: {text}");
+        assert!(text.contains("  OK"), "{name}: {text}");
     }
 }

@@ -276,3 +276,27 @@ fn the_frozen_copy_can_be_discarded() {
     assert!(!stage.path("run/_frozen_RUN-ON").exists());
     assert_eq!(stage.verify().0, "OK");
 }
+
+/// Ctrl-C ends the agent and the run in a signed void entry; nothing is left running.
+#[test]
+fn an_interrupt_is_a_signed_void() {
+    let stage = Stage::new();
+    let mut child = stage
+        .command_line(&[], &["/bin/sh", "-c", "touch started; sleep 986 & wait"])
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while !stage.path("workspace/started").exists() && std::time::Instant::now() < deadline {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    let mut text = Vec::new();
+    std::io::Read::read_to_end(child.stdout.as_mut().unwrap(), &mut text).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(22));
+    let summary = canon::Reader::strict().read(&text).unwrap();
+    assert_eq!(vectors::text(&summary, "stop_reason"), "interrupted");
+    assert_eq!(stage.entry_types(), ["run_start", "run_void"]);
+    assert_eq!(stage.verify().0, "VOID");
+}

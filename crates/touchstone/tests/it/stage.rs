@@ -43,7 +43,8 @@ impl Ran {
     /// Exit code and stop reason at once, with everything else in the message.
     #[track_caller]
     pub(crate) fn is(&self, code: i32, stop: &str) {
-        let shown = String::from_utf8(canon::canonical(&self.summary)).unwrap();
+        let mut shown = String::from_utf8_lossy(&canon::canonical(&self.summary)).into_owned();
+        shown.truncate(shown.char_indices().nth(3000).map_or(shown.len(), |(at, _)| at));
         assert_eq!((self.code, self.stop()), (Some(code), stop.to_owned()), "{shown}\n{}", self.stderr);
     }
 }

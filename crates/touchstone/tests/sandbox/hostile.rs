@@ -94,7 +94,7 @@ fn nothing_outside_can_be_written_or_read() {
         std::fs::write(&secret, "the secret").unwrap();
         std::fs::set_permissions(&secret, PermissionsExt::from_mode(0o600)).unwrap();
         let script = format!(
-            "cat {o}/secret; echo x >{o}/new; echo x >>{o}/secret; rm {o}/secret; ln -s {o} $HOME/l; cat $HOME/l/secret; \
+            "cat {o}/secret; echo x >{o}/new; echo x >>{o}/secret; rm {o}/secret; chmod 777 {o}/secret {o}; ln -s {o} $HOME/l; cat $HOME/l/secret; \
              echo x >new; mkdir sub; cat /etc/shadow; cat /proc/kcore; exit 3",
             o = place.path("outside").display()
         );
@@ -102,6 +102,8 @@ fn nothing_outside_can_be_written_or_read() {
         assert_eq!(ended.status, Status::Exited(3), "{:?}", sandbox.level());
         assert_eq!(ended.stdout.text(), "", "{:?}", sandbox.level());
         assert_eq!(std::fs::read_to_string(&secret).unwrap(), "the secret");
+        let mode = std::fs::metadata(&secret).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode, 0o600, "{:?}", sandbox.level());
         assert_eq!(std::fs::read_dir(place.path("outside")).unwrap().count(), 1);
         assert_eq!(std::fs::read_dir(place.path("workspace")).unwrap().count(), 0);
     }
@@ -111,7 +113,7 @@ fn nothing_outside_can_be_written_or_read() {
 fn no_socket_is_to_be_had() {
     const NAME: &str = "no_socket_is_to_be_had";
     if !std::path::Path::new("/usr/bin/python3").exists() {
-        eprintln!("SKIPPED: {NAME}: no /usr/bin/python3 (the canaries cover the same)");
+        vectors::skip(NAME, "no /usr/bin/python3 (the canaries cover the same)");
         return;
     }
     let script = r#"
@@ -165,7 +167,9 @@ fn scratch_is_limited() {
 
 #[test]
 fn memory_is_limited() {
-    let small = |_: &Place, spec: &mut Spec| spec.limits.memory_bytes = Some(64 << 20);
+    let small = |_: &Place, spec: &mut Spec| {
+        (spec.limits.memory_bytes, spec.limits.address_bytes) = (Some(64 << 20), None)
+    };
     at_each_level("tail /dev/zero", small, |level, _, ended| {
         assert!(!matches!(ended.status, Status::Exited(0) | Status::TimedOut), "{level:?} {ended:?}");
     });
@@ -209,7 +213,7 @@ fn killing_everybody_reaches_nobody_outside() {
     let mut bystander = Bystander(shell.spawn().unwrap());
     for sandbox in confined() {
         if sandbox.measured().answer(Probe::SignalDesk).code() != "blocked" {
-            eprintln!("SKIPPED: killing_everybody_reaches_nobody_outside: this kernel has no signal scopes");
+            vectors::skip("killing_everybody_reaches_nobody_outside", "this kernel has no signal scopes");
             continue;
         }
         // The signal that everybody else ignores by default, should it get out after all.

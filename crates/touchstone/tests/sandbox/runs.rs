@@ -1,5 +1,5 @@
 use super::*;
-use desk::sandbox::{Cannot, Output, StartError, Status, Stdin, Strays};
+use desk::sandbox::{Cannot, Output, StartError, Status, Stdin, Strays, program_roots};
 use desk::supervise::{Start, start};
 use std::ffi::OsStr;
 use std::io::{Read, Write};
@@ -244,6 +244,37 @@ fn only_the_passed_descriptors_are_open() {
     }
 }
 
+/// An installation with its own prefix is shown as a whole; node needs more address space than the default.
+#[test]
+fn interpreters_run() {
+    let home = PathBuf::from(std::env::var_os("HOME").unwrap_or_default());
+    let prefixes = std::fs::read_dir(home.join(".pyenv/versions")).into_iter().flatten().flatten();
+    let mut pythons: Vec<PathBuf> = prefixes.map(|e| e.path().join("bin/python3")).collect();
+    pythons.push("/usr/bin/python3".into());
+    let script = "import json, ssl, sqlite3, tempfile, multiprocessing, subprocess, sys, os\n\
+        with tempfile.TemporaryFile() as f: f.write(b'x')\n\
+        subprocess.run([sys.executable, '-c', 'print(1)'], check=True)\n\
+        print(sys.prefix)";
+    for sandbox in confined() {
+        for python in pythons.iter().filter(|p| p.exists()) {
+            let place = Place::new();
+            let mut spec = place.spec(&[python.to_str().unwrap(), "-c", script]);
+            spec.read_only.extend(program_roots(python));
+            let ended = run(&sandbox, spec);
+            assert_eq!(ended.status, Status::Exited(0), "{:?} {python:?} {}", sandbox.level(), text(&ended));
+        }
+        if Path::new("/usr/bin/node").exists() {
+            let place = Place::new();
+            let mut spec = place.spec(&["node", "-e", "console.log(require('os').totalmem() > 0)"]);
+            (spec.limits.memory_bytes, spec.limits.address_bytes) = (Some(4 << 30), None);
+            let ended = run(&sandbox, spec);
+            assert_eq!(text(&ended), "true\n", "{:?} {:?}", sandbox.level(), ended.status);
+        } else {
+            vectors::skip("interpreters_run", "no /usr/bin/node");
+        }
+    }
+}
+
 #[test]
 fn standard_input_is_what_was_given() {
     for sandbox in confined() {
@@ -326,6 +357,17 @@ fn an_agent_is_supervised_without_a_sandbox() {
     assert_eq!(start(missing).unwrap().wait().status.code(), "program_not_found");
 }
 
+#[test]
+fn a_missing_keeper_is_the_desks_own_trouble() {
+    for _ in 0..8 {
+        let mut agent = agent("true");
+        agent.helper = Some("/no/such/helper".into());
+        assert!(matches!(start(agent), Err(StartError::System("keeper", _))));
+    }
+    let setting = Establish { helper: Some("/no/such/helper".into()), ..Establish::new(Choice::Auto, None) };
+    assert_eq!(setting.run().unwrap_err().cause().code(), "sandbox_probe_failed");
+}
+
 /// Runs at the same time in one desk: each finds its own strays and leaves the others' alone.
 #[test]
 fn concurrent_runs_do_not_mix_up_their_strays() {
@@ -358,7 +400,7 @@ fn an_agent_has_no_terminal() {
             let said = String::from_utf8_lossy(&out.stdout);
             assert!(out.status.success() && said.contains("1 passed"), "{said}");
         }
-        Err(why) => eprintln!("SKIPPED: {NAME}: script: {why}"),
+        Err(why) => vectors::skip(NAME, &format!("script: {why}")),
     }
 }
 

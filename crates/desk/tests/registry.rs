@@ -1,0 +1,192 @@
+//! V-6: the registry is exactly what the product can emit, and what was frozen keeps its meaning.
+#![allow(clippy::unwrap_used)]
+
+use canon::{Digest, ReadFault};
+use desk::command_suite::judge::VoidCause;
+use desk::gate::GateReason;
+use desk::python_suite::{InfraError, Kind, SuiteFault};
+use desk::report::{Outcome, Refusal};
+use desk::sandbox::{Answer, Cannot, Cause, Level, Probe, StartError, Status, Strays};
+use desk::{record, workspace};
+use ledger::certificate::Invalid;
+use ledger::pem::PemError;
+use ledger::receipts::VoidReason;
+use ledger::{Fault, Shape, Warning};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use verdict::{StopReason, registry};
+
+/// Every closed list of codes, with the layers in which its entries may stand.
+fn emitted() -> Vec<(&'static str, Vec<&'static str>)> {
+    let of = |layer, codes: &[&'static str]| (layer, codes.to_vec());
+    vec![
+        of("bytes", ReadFault::CODES),
+        of("bytes chain", Shape::CODES),
+        of("chain", Fault::CODES),
+        of("chain", Warning::CODES),
+        of("chain", VoidReason::CODES),
+        of("certificate", Invalid::CODES),
+        of("key", PemError::CODES),
+        of("workspace", workspace::Fault::CODES),
+        of("suite", VoidCause::CODES),
+        of("suite", SuiteFault::CODES),
+        of("suite", InfraError::CODES),
+        of("report", Refusal::CODES),
+        of("checks", Kind::CODES),
+        of("checks", Outcome::CODES),
+        of("checks", GateReason::CODES),
+        of("sandbox", Cause::CODES),
+        of("sandbox", Probe::CODES),
+        of("sandbox", Answer::CODES),
+        of("sandbox", Level::CODES),
+        of("process", Status::CODES),
+        of("process", Cannot::CODES),
+        of("process", Strays::CODES),
+        of("process", StartError::CODES),
+        ("run", StopReason::ALL.iter().map(|reason| reason.code()).collect()),
+        of("record", record::Cause::CODES),
+    ]
+}
+
+/// Codes that several lists share because they mean the same: one entry each. A new one is a decision, not a chance.
+const SHARED: [&str; 8] = [
+    "bad_signature",
+    "bad_signature_encoding",
+    "id_not_derived_from_key",
+    "no_suite",
+    "pass",
+    "timed_out",
+    "unknown_member",
+    "ws_moved_during_freeze",
+];
+
+/// The registry as written, not as its reader understands it: an entry without a meaning must not vanish.
+fn written() -> Vec<(String, String)> {
+    let table: toml::Table = registry::REASONS.parse().unwrap();
+    let codes = |(layer, codes): (&String, &toml::Value)| -> Vec<(String, String)> {
+        codes.as_table().unwrap().keys().map(|code| (layer.clone(), code.clone())).collect()
+    };
+    table.iter().flat_map(codes).collect()
+}
+
+#[test]
+fn registry_is_what_the_product_emits() {
+    let emitted: BTreeSet<&str> = emitted().into_iter().flat_map(|(_, codes)| codes).collect();
+    let registry = registry::all();
+    let registered: BTreeSet<&str> = registry.keys().map(String::as_str).collect();
+    let unregistered: Vec<_> = emitted.difference(&registered).collect();
+    let never_emitted: Vec<_> = registered.difference(&emitted).collect();
+    assert!(unregistered.is_empty(), "emitted and not in reasons.toml: {unregistered:?}");
+    assert!(never_emitted.is_empty(), "in reasons.toml and emitted by nothing: {never_emitted:?}");
+}
+
+#[test]
+fn every_entry_is_whole_and_stands_once() {
+    let registry = registry::all();
+    let written = written();
+    assert_eq!(written.len(), registry.len(), "an entry stands in two layers, or lacks meaning or since");
+    for (code, reason) in &registry {
+        let snake =
+            code.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
+        assert!(snake, "{code}");
+        assert!(reason.meaning.ends_with('.') && reason.meaning.len() > 10, "{code}: {}", reason.meaning);
+        assert_eq!(reason.since.split('.').count(), 3, "{code}: {}", reason.since);
+    }
+}
+
+#[test]
+fn layers_are_those_of_the_lists() {
+    let registry = registry::all();
+    let mut layers: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for (of, codes) in emitted() {
+        for code in codes {
+            layers.entry(code).or_default().extend(of.split(' '));
+        }
+    }
+    for (code, layers) in layers {
+        let layer = registry[code].layer.as_str();
+        assert!(layers.contains(layer), "{code} stands in {layer} and is emitted by {layers:?}");
+    }
+}
+
+#[test]
+fn shared_codes_are_shared_on_purpose() {
+    let mut lists: BTreeMap<&str, usize> = BTreeMap::new();
+    for (_, codes) in emitted() {
+        let once: BTreeSet<&str> = codes.iter().copied().collect();
+        assert_eq!(once.len(), codes.len(), "a list names a code twice: {codes:?}");
+        for code in once {
+            *lists.entry(code).or_default() += 1;
+        }
+    }
+    let shared: Vec<&str> = lists.into_iter().filter(|(_, count)| *count > 1).map(|(code, _)| code).collect();
+    assert_eq!(shared, SHARED);
+}
+
+/// Removing or redefining a code that is in `reasons.frozen` fails. `TOUCHSTONE_FREEZE_REASONS=1` adds the codes that
+/// are new; it never changes a line that is there.
+#[test]
+fn frozen_meanings_stay() {
+    let path: PathBuf = vectors::repository().join("crates/verdict/reasons.frozen");
+    let frozen = std::fs::read_to_string(&path).unwrap_or_default();
+    let registry = registry::all();
+    let mut known = BTreeSet::new();
+    for line in frozen.lines() {
+        let (code, digest) = line.split_once('\t').unwrap();
+        let reason = registry.get(code).unwrap_or_else(|| panic!("{code} was removed from reasons.toml"));
+        let now = Digest::of(reason.meaning.as_bytes()).to_hex();
+        assert_eq!(now, digest, "{code} has another meaning now; a new meaning needs a new code");
+        assert!(known.insert(code), "{code} is frozen twice");
+    }
+    if std::env::var_os("TOUCHSTONE_FREEZE_REASONS").is_some() {
+        let line = |(code, reason): (&String, &registry::Reason)| {
+            format!("{code}\t{}\n", Digest::of(reason.meaning.as_bytes()))
+        };
+        let new: String =
+            registry.iter().filter(|(code, _)| !known.contains(code.as_str())).map(line).collect();
+        std::fs::write(&path, format!("{frozen}{new}")).unwrap();
+    } else {
+        assert!(!known.is_empty(), "reasons.frozen is empty: nothing would be noticed");
+    }
+}
+
+/// Functions named `code` that are written by hand: words of settings, and lists that delegate.
+const BY_HAND: [&str; 5] = [
+    "crates/desk/src/python_suite/mod.rs",    // Isolation, a setting
+    "crates/desk/src/python_suite/record.rs", // Visibility, a setting
+    "crates/desk/src/record/problem.rs",      // Problem, which asks its Cause
+    "crates/desk/src/report/refusal.rs",      // Limit, data of a refusal
+    "crates/verdict/src/stop.rs",             // StopReason, in the list above
+];
+
+/// A new table of codes that nobody added above would escape the comparison.
+#[test]
+fn every_table_of_codes_is_compared() {
+    let root = vectors::repository();
+    let (mut tables, mut by_hand) = (0, BTreeSet::new());
+    let mut folders = vec![root.join("crates")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned();
+            if path.is_dir() {
+                folders.push(path);
+            } else if name.ends_with(".rs") && name.contains("/src/") && name != "crates/canon/src/codes.rs" {
+                let text = std::fs::read_to_string(&path).unwrap();
+                let starts = |part: &str| {
+                    text.lines().map(str::trim_start).filter(|line| line.starts_with(part)).count()
+                };
+                tables += starts("canon::codes! {") + starts("crate::codes! {");
+                if starts("pub fn code(") + starts("pub const fn code(") > 0 {
+                    by_hand.insert(name);
+                }
+            }
+        }
+    }
+    assert_eq!(
+        tables + 1,
+        emitted().len(),
+        "a `codes!` table is not in `emitted` (StopReason is the one more)"
+    );
+    assert_eq!(by_hand.into_iter().collect::<Vec<_>>(), BY_HAND);
+}
