@@ -17,4 +17,4 @@ pub use number::{Float, Int};
 pub use read::{Limits, ReadError, ReadFault, Reader};
 pub use shown::shown;
 pub use value::{Object, Value};
-pub use write::{NotCanonical, canonical, canonical_digest, compact_ascii, lint_no_floats};
+pub use write::{NotCanonical, canonical, canonical_digest, canonical_part, compact_ascii, lint_no_floats};

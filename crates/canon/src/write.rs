@@ -1,7 +1,7 @@
 //! The one writer for bytes that get hashed or signed (desk specification 2.1 and 2.2).
 
 use crate::digest::Digest;
-use crate::value::Value;
+use crate::value::{Object, Value};
 
 /// Canonical JSON: members sorted by code point, no blanks, non-ASCII literal, Python number text.
 ///
@@ -9,6 +9,14 @@ use crate::value::Value;
 pub fn canonical(value: &Value) -> Vec<u8> {
     let mut out = String::new();
     write_value(&mut out, value, &Style { sorted: true, ascii: false });
+    out.into_bytes()
+}
+
+/// [`canonical`] of the members of `object` that `keep` names, without a copy of them.
+pub fn canonical_part(object: &Object, keep: impl Fn(&str) -> bool) -> Vec<u8> {
+    let mut out = String::new();
+    let members = object.iter().filter(|(key, _)| keep(key)).collect();
+    write_members(&mut out, members, &Style { sorted: true, ascii: false });
     out.into_bytes()
 }
 
@@ -70,29 +78,36 @@ fn write_value(out: &mut String, value: &Value, style: &Style) {
             }
             out.push(']');
         }
-        Value::Object(object) => {
-            let mut members: Vec<(&str, &Value)> = object.iter().collect();
-            if style.sorted {
-                // UTF-8 bytes order exactly as code points do.
-                members.sort_unstable_by_key(|(key, _)| *key);
-            }
-            out.push('{');
-            for (index, (key, member)) in members.into_iter().enumerate() {
-                if index > 0 {
-                    out.push(',');
-                }
-                write_string(out, key, style.ascii);
-                out.push(':');
-                write_value(out, member, style);
-            }
-            out.push('}');
-        }
+        Value::Object(object) => write_members(out, object.iter().collect(), style),
     }
+}
+
+fn write_members(out: &mut String, mut members: Vec<(&str, &Value)>, style: &Style) {
+    if style.sorted {
+        // UTF-8 bytes order exactly as code points do.
+        members.sort_unstable_by_key(|(key, _)| *key);
+    }
+    out.push('{');
+    for (index, (key, member)) in members.into_iter().enumerate() {
+        if index > 0 {
+            out.push(',');
+        }
+        write_string(out, key, style.ascii);
+        out.push(':');
+        write_value(out, member, style);
+    }
+    out.push('}');
 }
 
 fn write_string(out: &mut String, text: &str, ascii: bool) {
     out.push('"');
-    // Runs of plain characters are copied whole: most strings here are hex.
+    // Plain strings and plain runs are copied whole: most strings here are hex.
+    let plain = |byte: u8| byte >= 0x20 && byte != b'"' && byte != b'\\' && (!ascii || byte < 0x80);
+    if text.bytes().all(plain) {
+        out.push_str(text);
+        out.push('"');
+        return;
+    }
     let mut copied = 0;
     for (index, ch) in text.char_indices() {
         let plain = match ch {

@@ -9,7 +9,8 @@ use canon::{Reader, Value};
 pub(super) struct Row {
     pub(super) task_id: String,
     pub(super) arm: String,
-    value: Value,
+    /// Values of [`COMPARED`], in its order: a long file of rows stays small in memory.
+    compared: Box<[Option<Value>; COMPARED.len()]>,
 }
 
 /// Reads every row. A line that cannot be read is a failure with its place, never a row fewer (PC-49).
@@ -26,7 +27,7 @@ pub(super) fn read(file: &[u8], mode: Mode) -> (Vec<Row>, Vec<Failure>) {
             ..Failure::of(Fault::RowUnreadable).with("why", why)
         };
         match reader.read(line.bytes) {
-            Ok(value) => match row(value) {
+            Ok(value) => match row(&value) {
                 Some(row) => rows.push(row),
                 None => failures.push(bad(Shape::RowWithoutTaskOrArm.code(), 0)),
             },
@@ -36,17 +37,18 @@ pub(super) fn read(file: &[u8], mode: Mode) -> (Vec<Row>, Vec<Failure>) {
     (rows, failures)
 }
 
-fn row(value: Value) -> Option<Row> {
+fn row(value: &Value) -> Option<Row> {
     let text = |member: &str| Some(value.get(member)?.as_str()?.to_owned());
-    Some(Row { task_id: text("task_id")?, arm: text("arm")?, value })
+    let compared = Box::new(COMPARED.map(|member| value.get(member).cloned()));
+    Some(Row { task_id: text("task_id")?, arm: text("arm")?, compared })
 }
 
 impl Row {
     /// Every member that both sides carry and that differs (31.10).
     pub(super) fn differences(&self, end: &End) -> Vec<Failure> {
         let mut failures = Vec::new();
-        for (member, signed) in COMPARED.iter().zip(&end.compared) {
-            let (Some(signed), Some(row)) = (signed, self.value.get(member)) else { continue };
+        for ((member, signed), row) in COMPARED.iter().zip(&end.compared).zip(&*self.compared) {
+            let (Some(signed), Some(row)) = (signed, row) else { continue };
             if signed != row {
                 failures.push(
                     Failure::of(Fault::RowVerdictDiffers)

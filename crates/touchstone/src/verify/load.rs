@@ -153,7 +153,9 @@ fn read_regular(path: &Path, bytes_max: u64) -> Result<Vec<u8>, String> {
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
         return Err("not a regular file".to_owned());
     }
-    let mut bytes = Vec::new();
+    // The length is a hint; a file that lies about it (or grows) is still read to its end or its limit.
+    let hint = u64::try_from(stat.st_size).unwrap_or(0).min(bytes_max);
+    let mut bytes = Vec::with_capacity(usize::try_from(hint).unwrap_or(0) + 1);
     let read = File::from(fd).take(bytes_max + 1).read_to_end(&mut bytes);
     match read {
         Ok(_) if bytes.len() as u64 > bytes_max => Err(format!("longer than {bytes_max} bytes")),

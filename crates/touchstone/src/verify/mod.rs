@@ -161,7 +161,7 @@ impl Answer {
     }
 }
 
-/// Looks at the lines of a chain on every core. Order is kept: chunks are joined as they were cut.
+/// Looks at the lines of a chain on every core. Order is kept: each line has its place.
 struct OnAllCores;
 
 impl Lines for OnAllCores {
@@ -176,16 +176,19 @@ impl Lines for OnAllCores {
             return lines.iter().map(examine).collect();
         }
         let chunk = lines.len().div_ceil(cores);
+        // Each worker fills its own part, so that a long chain is not held twice.
+        let mut all: Vec<Option<Examined<Facts>>> = Vec::new();
+        all.resize_with(lines.len(), || None);
         std::thread::scope(|scope| {
-            let workers: Vec<_> = lines
-                .chunks(chunk)
-                .map(|chunk| scope.spawn(move || chunk.iter().map(examine).collect::<Vec<_>>()))
-                .collect();
-            let join = |worker: std::thread::ScopedJoinHandle<'_, Vec<_>>| {
-                worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-            };
-            workers.into_iter().flat_map(join).collect()
-        })
+            for (lines, part) in lines.chunks(chunk).zip(all.chunks_mut(chunk)) {
+                scope.spawn(move || {
+                    for (line, place) in lines.iter().zip(part) {
+                        *place = Some(examine(line));
+                    }
+                });
+            }
+        });
+        all.into_iter().map_while(|place| place).collect()
     }
 }
 
