@@ -43,6 +43,8 @@ canon::codes! {
         IdNotDerivedFromKey = "id_not_derived_from_key",
         /// The chain file has no entry (13).
         EmptyChain = "empty_chain",
+        /// More lines than a verifier holds in memory: 2 000 000.
+        ChainTooLong = "chain_too_long",
         /// A row cannot be read.
         RowUnreadable = "row_unreadable",
         /// Number of verdicts and number of rows differ (13).

@@ -1,21 +1,21 @@
 //! Command suites inside the sandbox (rulings 10 to 19).
 
-use super::python::{in_path, interpreter, name_of};
+use super::python::name_of;
+use super::tools::Tool;
 use super::view::{self, View};
-use super::{Delivery, GateReason, Judgement, StoredSuite, stop_for, works_on_nothing};
+use super::{Delivery, GateReason, Judgement, StoredSuite, stop_for, tampered, works_on_nothing};
 use crate::command_suite::config::{Check, Counts, Cwd, Paths};
 use crate::command_suite::judge::{Cases, CheckResult, Ended, Evidence, Of, ReportFile, Verdict, VoidCause};
 use crate::command_suite::{judge_check, judge_suite, tool};
 use crate::report::{ExitStatus, Meaning, REPORT_BYTES_MAX, Refusal};
-use crate::sandbox::{self, Cannot, Limits, Sandbox, Spec, Status, program_path, program_roots};
+use crate::sandbox::{self, Cannot, Limits, Sandbox, Spec, Status};
 use crate::workspace::Fault;
 use canon::{Object, Value, canonical_digest};
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Read as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use verdict::StopReason;
 
 /// A command suite and what it is run on.
@@ -25,6 +25,8 @@ pub(super) struct Commands<'a> {
     pub(super) counts: Counts,
     pub(super) checks: &'a [Check],
     pub(super) allow: &'a [String],
+    /// The program of each check, in their order; nothing where it belongs to the delivery or is missing.
+    pub(super) tools: &'a [Option<Tool>],
     pub(super) delivery: &'a Delivery<'a>,
 }
 
@@ -37,6 +39,9 @@ struct Folders {
 
 impl Commands<'_> {
     pub(super) fn judge(&self) -> Judgement {
+        if let Some(tool) = self.tools.iter().flatten().find(|tool| !tool.is_unchanged()) {
+            return tampered(tool);
+        }
         let Delivery { frozen, scan, scratch, .. } = self.delivery;
         let view = match view::for_reading(frozen, scan, self.allow, scratch) {
             Ok(view) => view,
@@ -61,11 +66,12 @@ impl Commands<'_> {
         let trouble = |error: io::Error| Fault::CopyFailed(error.to_string());
         let folders = self.folders(index).map_err(trouble)?;
         let root = if check.writable {
-            view::for_writing(view, folders.report.parent().unwrap_or(&folders.report))?
+            view::for_writing(view, &self.delivery.scratch.join(format!("writable-{}", index + 1)))?
         } else {
             view.root.clone()
         };
-        if let Some(cause) = self.missing_tool(check, &folders) {
+        let tool = self.tools.get(index).and_then(Option::as_ref);
+        if let Some(cause) = self.missing_tool(check, tool, &folders) {
             let evidence = evidence(Ended::Infrastructure(cause), &[], false, ReportFile::Absent);
             return Ok(judge_check(check, self.counts, &evidence));
         }
@@ -77,7 +83,8 @@ impl Commands<'_> {
             scratch: folders.scratch.as_os_str(),
         };
         let argv: Vec<OsString> = check.run.iter().map(|arg| arg.expand(&paths)).collect();
-        let (ended, stdout, truncated) = self.start(check, argv, &root, &folders);
+        let program = Program::of(argv, tool);
+        let (ended, stdout, truncated) = self.start(check, program, &root, &folders);
         let bytes;
         let file = match read_report(&report) {
             Ok(None) => ReportFile::Absent,
@@ -92,7 +99,10 @@ impl Commands<'_> {
     }
 
     fn folders(&self, index: usize) -> io::Result<Folders> {
-        let root = self.delivery.scratch.join(format!("check-{}", index + 1));
+        // A link of the delivery must not lead to the suite: nobody can know where it will lie.
+        let mut name = [0; 16];
+        getrandom::fill(&mut name).map_err(|error| io::Error::other(error.to_string()))?;
+        let root = self.delivery.scratch.join(format!("check-{}-{}", index + 1, canon::hex(&name)));
         let folder = |name: &str| -> io::Result<PathBuf> {
             let path = root.join(name);
             fs::create_dir_all(&path)?;
@@ -105,10 +115,10 @@ impl Commands<'_> {
     }
 
     /// A runner that is a module of another program is asked for where no delivery can answer (ruling 17).
-    fn missing_tool(&self, check: &Check, folders: &Folders) -> Option<VoidCause> {
+    fn missing_tool(&self, check: &Check, tool: Option<&Tool>, folders: &Folders) -> Option<VoidCause> {
         let probe = tool::probe(check)?;
         let argv = probe.argv.iter().map(OsString::from).collect();
-        let program = Program::find(argv);
+        let program = Program::of(argv, tool);
         let mut spec = Spec::new(program.argv, folders.scratch.clone());
         spec.read_only = program.roots;
         spec.scratch = Some(folders.scratch.clone());
@@ -121,11 +131,10 @@ impl Commands<'_> {
     fn start(
         &self,
         check: &Check,
-        argv: Vec<OsString>,
+        program: Program,
         root: &Path,
         folders: &Folders,
     ) -> (Ended, Vec<u8>, bool) {
-        let program = if check.program_is_in_delivery() { Program::plain(argv) } else { Program::find(argv) };
         let mut read_only = program.roots;
         read_only.push(folders.suite.clone());
         let mut writable = vec![folders.report.clone()];
@@ -342,7 +351,7 @@ fn data<T: std::fmt::Debug>(what: &T) -> String {
     }
 }
 
-/// A tool of the suite: where it really lives, and what it needs to be seen inside the sandbox.
+/// What is started, and what of the host it needs to see.
 struct Program {
     argv: Vec<OsString>,
     roots: Vec<PathBuf>,
@@ -350,40 +359,21 @@ struct Program {
 }
 
 impl Program {
-    fn plain(argv: Vec<OsString>) -> Program {
-        Program { argv, roots: Vec::new(), env: Vec::new() }
-    }
-
-    /// Resolves version managers, whose own files are out of reach inside the sandbox: the shim of a Python manager
-    /// and the proxies of rustup are asked, outside, which program they stand for.
-    fn find(mut argv: Vec<OsString>) -> Program {
-        let Some(name) = argv.first().and_then(|name| name.to_str()).map(str::to_owned) else {
-            return Program::plain(argv);
-        };
-        let found = match name.as_str() {
-            _ if name.contains('/') => Some(PathBuf::from(&name)),
-            "python3" | "python" => Some(interpreter().program).filter(|program| program.is_absolute()),
-            _ => in_path(&name),
-        };
-        let Some(found) = found else { return Program::plain(argv) };
-        let is_proxy = found.canonicalize().is_ok_and(|real| real.file_name() == Some(OsStr::new("rustup")));
-        let program = if is_proxy { rustup_which(&name).unwrap_or(found) } else { found };
-        let program = program_path(&program);
-        let mut env = Vec::new();
-        // A toolchain finds its other programs beside the first one.
-        if let Some(folder) = program.parent().filter(|_| !name.contains('/')) {
-            let mut path = folder.as_os_str().to_owned();
-            path.push(":/usr/local/bin:/usr/bin:/bin");
-            env.push(("PATH".into(), path));
+    /// The command with the program that was found for it; as written where none was.
+    fn of(mut argv: Vec<OsString>, tool: Option<&Tool>) -> Program {
+        let Some(tool) = tool else { return Program { argv, roots: Vec::new(), env: Vec::new() } };
+        if let Some(first) = argv.first_mut() {
+            tool.program.as_os_str().clone_into(first);
         }
-        let roots = program_roots(&program);
-        argv[0] = program.into_os_string();
-        Program { argv, roots, env }
+        Program { argv, roots: tool.roots.clone(), env: tool.env.clone() }
     }
 }
 
-fn rustup_which(name: &str) -> Option<PathBuf> {
-    let output = Command::new("rustup").args(["which", name]).output().ok()?;
-    let text = std::str::from_utf8(&output.stdout).ok()?.trim();
-    (output.status.success() && Path::new(text).is_absolute()).then(|| PathBuf::from(text))
+/// Finds the program of each check before the agent starts.
+pub(super) fn tools(checks: &[Check], workspace: &Path) -> Vec<Option<Tool>> {
+    let find = |check: &Check| {
+        let program = check.run.first().filter(|_| !check.program_is_in_delivery())?;
+        Tool::find(program.as_text()?, workspace)
+    };
+    checks.iter().map(find).collect()
 }

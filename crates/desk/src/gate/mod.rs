@@ -4,6 +4,7 @@
 mod commands;
 mod python;
 mod stored_suite;
+mod tools;
 mod view;
 
 pub use stored_suite::{StoredSuite, SuiteError, SuiteKind};
@@ -13,6 +14,7 @@ use crate::sandbox::{Limits, Sandbox, Spec, Status};
 use crate::workspace::{Fault, Scan};
 use canon::{Digest, Value};
 use std::path::Path;
+use tools::Tool;
 use verdict::StopReason;
 
 /// What the gate is asked to judge.
@@ -76,21 +78,32 @@ canon::codes! {
         CaseUnstable = "case_unstable",
         /// A check without confinement changed the frozen copy.
         FrozenCopyChanged = "frozen_copy_changed",
+        /// A program of the suite changed while the agent ran.
+        ToolTampered = "tool_tampered",
         /// The agent changed the run directory; receipts were restored.
         RunDirTampered = "run_dir_tampered",
     }
 }
 
-/// What a suite needs to know before the agent starts; nothing for suites that need nothing.
+/// What was asked and found before the agent started (ruling 20).
 #[derive(Debug)]
-pub struct Readiness(Option<Result<python::Ready, InfraError>>);
+pub struct Readiness(Ready);
 
-/// Asks what must be asked before the agent starts (ruling 20).
-pub fn ready(suite: Option<&StoredSuite>) -> Readiness {
-    Readiness(suite.and_then(|suite| match suite.kind() {
-        SuiteKind::Python(isolation) => Some(python::ready(suite, isolation)),
-        _ => None,
-    }))
+#[derive(Debug)]
+enum Ready {
+    Nothing,
+    Python(Result<python::Ready, InfraError>),
+    Commands(Vec<Option<Tool>>),
+}
+
+/// Asks what must be asked before the agent starts in `workspace`.
+pub fn ready(suite: Option<&StoredSuite>, workspace: &Path) -> Readiness {
+    let Some(suite) = suite else { return Readiness(Ready::Nothing) };
+    Readiness(match suite.kind() {
+        SuiteKind::Nothing => Ready::Nothing,
+        SuiteKind::Python(isolation) => Ready::Python(python::ready(suite, isolation, workspace)),
+        SuiteKind::Commands { checks, .. } => Ready::Commands(commands::tools(checks, workspace)),
+    })
 }
 
 /// Runs the suite on the delivery inside the sandbox.
@@ -101,19 +114,30 @@ pub fn judge(
     delivery: &Delivery<'_>,
 ) -> Judgement {
     match (suite.kind(), &readiness.0) {
-        (SuiteKind::Commands { counts, checks, allow }, _) => {
-            commands::Commands { sandbox, suite, counts, checks, allow, delivery }.judge()
+        (SuiteKind::Commands { counts, checks, allow }, Ready::Commands(tools)) => {
+            commands::Commands { sandbox, suite, counts, checks, allow, tools, delivery }.judge()
         }
-        (SuiteKind::Python(isolation), Some(Ok(ready))) => {
+        (SuiteKind::Python(isolation), Ready::Python(Ok(ready))) => {
             python::judge(sandbox, suite, isolation, ready, delivery)
         }
-        (SuiteKind::Python(_), Some(Err(error))) => python::not_ready(error),
-        (SuiteKind::Nothing | SuiteKind::Python(_), _) => Judgement::without_checks(
+        (SuiteKind::Python(_), Ready::Python(Err(error))) => python::not_ready(error),
+        _ => Judgement::without_checks(
             StopReason::NoSuite,
             StopReason::NoSuite.code(),
             "the suite has no checks".to_owned(),
         ),
     }
+}
+
+/// A program of the suite is not the file any more that was found before the agent started.
+fn tampered(tool: &Tool) -> Judgement {
+    let program = canon::shown(tool.program.as_os_str().as_encoded_bytes());
+    let code = GateReason::ToolTampered.code();
+    Judgement::without_checks(
+        StopReason::DeliveryUnfit,
+        code,
+        format!("{program} changed while the agent ran"),
+    )
 }
 
 /// Whether the desk itself can confine anything here (ruling 16): when the same step works on an empty folder, what

@@ -1,36 +1,39 @@
 //! Python suites inside the sandbox.
 
-use super::{Delivery, Judgement, StoredSuite, works_on_nothing};
+use super::tools::Tool;
+use super::{Delivery, Judgement, StoredSuite, tampered, works_on_nothing};
 use crate::python_suite::spawn::{Exit, Job, Process, SpawnError, Spawner, Status as ExitStatus};
 use crate::python_suite::{self, InfraError, Interpreter, Isolation, Prepared, SuiteResult};
-use crate::sandbox::{
-    Cannot, Limits, Running, Sandbox, Spec, StartError, Status, Stdin, program_path, program_roots,
-};
+use crate::sandbox::{Cannot, Limits, Running, Sandbox, Spec, StartError, Status, Stdin};
 use crate::supervise::{self, Start};
 use std::ffi::OsStr;
 use std::io;
 use std::os::fd::{OwnedFd, RawFd};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
 use verdict::StopReason;
 
 /// A Python suite and the interpreter that was asked about it before the agent started.
 #[derive(Debug)]
 pub(super) struct Ready {
-    python: Interpreter,
+    tool: Tool,
     prepared: Prepared,
 }
 
 /// Finds the interpreter and lets it parse the suite. Supervised, not confined: only the suite and our own texts are
 /// read, and nothing of them is executed.
-pub(super) fn ready(suite: &StoredSuite, isolation: Isolation) -> Result<Ready, InfraError> {
-    let python = interpreter();
-    if in_path("python3").is_none() {
-        return Err(InfraError::PythonMissing(python.program));
-    }
-    let prepared = python_suite::prepare(&Supervised, &python, suite.python(), isolation)?;
-    Ok(Ready { python, prepared })
+pub(super) fn ready(
+    suite: &StoredSuite,
+    isolation: Isolation,
+    workspace: &Path,
+) -> Result<Ready, InfraError> {
+    let tool = Tool::find("python3", workspace).ok_or_else(|| InfraError::PythonMissing("python3".into()))?;
+    let prepared = python_suite::prepare(&Supervised, &interpreter(&tool), suite.python(), isolation)?;
+    Ok(Ready { tool, prepared })
+}
+
+fn interpreter(tool: &Tool) -> Interpreter {
+    Interpreter { program: tool.program.clone(), packages: Vec::new() }
 }
 
 pub(super) fn judge(
@@ -40,14 +43,17 @@ pub(super) fn judge(
     ready: &Ready,
     delivery: &Delivery<'_>,
 ) -> Judgement {
+    if !ready.tool.is_unchanged() {
+        return tampered(&ready.tool);
+    }
     let options = python_suite::Options {
         isolation,
         wall: Duration::from_millis(delivery.test_timeout_ms),
-        python: ready.python.clone(),
+        python: interpreter(&ready.tool),
         task_id: delivery.task_id.to_owned(),
         ..python_suite::Options::default()
     };
-    let confined = Confined { sandbox, roots: program_roots(&options.python.program) };
+    let confined = Confined { sandbox, roots: ready.tool.roots.clone() };
     let result =
         python_suite::run_prepared(&confined, suite.python(), &ready.prepared, delivery.frozen, &options);
     match result {
@@ -97,34 +103,6 @@ fn of_result(result: &SuiteResult) -> Judgement {
             .collect(),
         record: result.to_value(),
     }
-}
-
-/// The interpreter that `python3` stands for. A script of that name (a version manager's shim) is asked, here and
-/// outside the sandbox, which program it would start: inside, its own files are out of reach.
-pub(super) fn interpreter() -> Interpreter {
-    let Some(found) = in_path("python3") else { return Interpreter::default() };
-    let program = if is_script(&found) { asked(&found).unwrap_or(found) } else { found };
-    Interpreter { program: program_path(&program), packages: Vec::new() }
-}
-
-pub(super) fn in_path(name: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    let executable =
-        |path: &PathBuf| rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok() && path.is_file();
-    std::env::split_paths(&path).map(|folder| folder.join(name)).find(executable)
-}
-
-fn is_script(program: &Path) -> bool {
-    let mut head = [0; 2];
-    let read = std::fs::File::open(program).and_then(|mut file| io::Read::read(&mut file, &mut head));
-    read.is_ok() && head == *b"#!"
-}
-
-fn asked(program: &Path) -> Option<PathBuf> {
-    let output =
-        Command::new(program).args(["-I", "-c", "import sys; print(sys.executable)"]).output().ok()?;
-    let text = std::str::from_utf8(&output.stdout).ok()?.trim();
-    (output.status.success() && Path::new(text).is_absolute()).then(|| PathBuf::from(text))
 }
 
 /// Starts the processes of a Python suite inside the sandbox.

@@ -92,7 +92,7 @@ impl StoredSuite {
             .map(|(_, bytes)| config::parse(bytes))
             .transpose()
             .map_err(SuiteError::Config)?;
-        let python = python_files(&files)?;
+        let python = python_files(folder, &files)?;
         Ok(StoredSuite {
             folder: folder.to_path_buf(),
             config,
@@ -173,18 +173,31 @@ impl StoredSuite {
 }
 
 /// `*.py` files directly in the folder (8.1).
-fn python_files(files: &[(Leaf, Vec<u8>)]) -> Result<Vec<SuiteFile>, SuiteError> {
+///
+/// A link to a file is read as that file, as the peer does: a test file that was passed over in silence would be a check
+/// that cannot fail.
+fn python_files(folder: &Path, files: &[(Leaf, Vec<u8>)]) -> Result<Vec<SuiteFile>, SuiteError> {
     let mut python = Vec::new();
     for (leaf, bytes) in files {
-        let Kind::File { .. } = leaf.kind else { continue };
         let Ok(name) = std::str::from_utf8(&leaf.path) else { continue };
         if name.contains('/') || !name.ends_with(".py") {
             continue;
         }
-        if std::str::from_utf8(bytes).is_err() {
+        let bytes = match &leaf.kind {
+            Kind::File { .. } => bytes.clone(),
+            Kind::Directory => continue,
+            Kind::Link { .. } | Kind::Special(_) => {
+                let path = folder.join(name);
+                let regular = fs::metadata(&path).is_ok_and(|meta| meta.is_file());
+                let unusable = || io::Error::other("neither a file nor a link to one");
+                let read = if regular { fs::read(&path) } else { Err(unusable()) };
+                read.map_err(|error| SuiteError::Io(path, error))?
+            }
+        };
+        if std::str::from_utf8(&bytes).is_err() {
             return Err(SuiteError::NotUtf8(name.to_owned()));
         }
-        python.push(SuiteFile { name: name.to_owned(), bytes: bytes.clone() });
+        python.push(SuiteFile { name: name.to_owned(), bytes });
     }
     Ok(python)
 }

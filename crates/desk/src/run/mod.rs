@@ -142,7 +142,7 @@ fn run_phases(options: &Options, watch: &dyn Fn(Phase)) -> Result<Report, RunErr
     let mut chain = folder.open_chain()?;
     chain.append("run_start", facts.start())?;
     let (sandbox, readiness) = std::thread::scope(|scope| {
-        let readiness = scope.spawn(|| gate::ready(suite.as_ref()));
+        let readiness = scope.spawn(|| gate::ready(suite.as_ref(), &folder.workspace));
         let sandbox = confinement(options, &folder, suite.as_ref());
         (sandbox, readiness.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     });

@@ -105,6 +105,9 @@ fn arm_of(name: &str) -> Option<&str> {
     (!arm.is_empty() && !arm.contains('.')).then_some(arm)
 }
 
+/// Most lines of a chain, blank ones included: a file of line feeds must not take the memory of a chain.
+const LINES_MAX: usize = 2_000_000;
+
 struct Run<'a> {
     files: &'a Files,
     options: &'a Options,
@@ -126,6 +129,13 @@ impl Run<'_> {
         let file = &self.files[&format!("receipts_{}.ndjson", self.arm)];
         let Some(key) = self.key() else { return self.unverifiable(None) };
         let id = key.id();
+        let lines_n = file.iter().filter(|byte| **byte == b'\n').count();
+        if lines_n > LINES_MAX {
+            self.fail(
+                Failure::of(Fault::ChainTooLong).with("got", lines_n as u64).with("want", LINES_MAX as u64),
+            );
+            return self.unverifiable(Some(id.to_string()));
+        }
         let split = logbook::lines(file);
         if split.iter().all(|line| line.bytes.iter().all(u8::is_ascii_whitespace)) {
             self.fail(Failure::of(Fault::EmptyChain));

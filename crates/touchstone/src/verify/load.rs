@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// Longest chain file, in bytes.
 const CHAIN_BYTES_MAX: u64 = 2 << 30;
-/// Longest of the other files, in bytes.
+/// Longest of the other files, and of all of them in one directory together, in bytes.
 const OTHER_BYTES_MAX: u64 = 256 << 20;
 
 /// One run directory or chain file with its bytes.
@@ -22,17 +22,14 @@ pub(super) struct Target {
     pub(super) arm: Option<String>,
     /// Files that could not be read, and why.
     pub(super) problems: Vec<(Vec<u8>, String)>,
+    /// What the files beside the chains may still take.
+    left_bytes: u64,
 }
 
-/// Reads every target. An argument that names nothing is kept: it answers UNVERIFIABLE, never OK (PC-60).
-pub(super) fn targets(arguments: &[PathBuf]) -> Result<Vec<Target>, String> {
-    let mut targets = Vec::new();
-    for argument in arguments {
-        for path in expand(argument)? {
-            targets.push(read(&path));
-        }
-    }
-    Ok(targets)
+/// The paths that the arguments name. One that names nothing is kept: it answers UNVERIFIABLE, never OK (PC-60).
+pub(super) fn paths(arguments: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
+    let expanded: Result<Vec<_>, _> = arguments.iter().map(|argument| expand(argument)).collect();
+    Ok(expanded?.concat())
 }
 
 fn expand(argument: &Path) -> Result<Vec<PathBuf>, String> {
@@ -49,9 +46,15 @@ fn expand(argument: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(if paths.is_empty() { vec![argument.to_path_buf()] } else { paths })
 }
 
-fn read(path: &Path) -> Target {
-    let mut target =
-        Target { shown: path.to_path_buf(), files: Files::new(), arm: None, problems: Vec::new() };
+/// Reads what lies at one path.
+pub(super) fn read(path: &Path) -> Target {
+    let mut target = Target {
+        shown: path.to_path_buf(),
+        files: Files::new(),
+        arm: None,
+        problems: Vec::new(),
+        left_bytes: OTHER_BYTES_MAX,
+    };
     match std::fs::metadata(path) {
         Err(error) => target.problem(path, error.to_string()),
         Ok(meta) if meta.is_dir() => target.directory(path),
@@ -107,8 +110,14 @@ impl Target {
     }
 
     fn load(&mut self, root: &Path, name: &str, bytes_max: u64) {
-        match read_regular(&root.join(name), bytes_max) {
-            Ok(bytes) => drop(self.files.insert(name.to_owned(), bytes)),
+        let beside = bytes_max == OTHER_BYTES_MAX;
+        match read_regular(&root.join(name), if beside { self.left_bytes } else { bytes_max }) {
+            Ok(bytes) => {
+                if beside {
+                    self.left_bytes -= bytes.len() as u64;
+                }
+                self.files.insert(name.to_owned(), bytes);
+            }
             Err(why) => self.problem(&root.join(name), why),
         }
     }

@@ -72,13 +72,14 @@ pub(crate) fn run(args: &Args) -> u8 {
         expect_key: args.expect_key.clone(),
         require_tier: args.require_tier.clone(),
     };
-    let targets = match load::targets(&args.paths) {
-        Ok(targets) => targets,
+    let paths = match load::paths(&args.paths) {
+        Ok(paths) => paths,
         Err(message) => return output::usage(&message),
     };
     let busy = output::Busy::default();
     busy.with(Some("verifying"));
-    let checked: Vec<Checked> = targets.into_iter().map(|target| check(target, &options)).collect();
+    // One after the other: only one directory is in memory at a time.
+    let checked: Vec<Checked> = paths.iter().map(|path| check(load::read(path), &options)).collect();
     busy.with(None);
     let chains_n: usize = checked.iter().map(|checked| checked.chains.len()).sum();
     let anchored = options.expect_head.is_some() || options.expect_count.is_some();

@@ -33,7 +33,14 @@ class Link:
                 raise WorkerGone(self.gone)
             frame = self.framed(dict(fields, op=op), args, kwargs)
             reply = self.exchange(frame)
-            return self.conclude(reply, args, kwargs)
+            try:
+                return self.conclude(reply, args, kwargs)
+            except (StopIteration, StopAsyncIteration) as error:
+                # Only `next()` may end an iteration: raised by a call it would end a loop of the check, and what was
+                # to be compared in it would not be.
+                if fields.get("name") in ("__next__", "__anext__") or op == "await":
+                    raise
+                raise RuntimeError("the candidate raised %s" % type(error).__name__) from error
 
     def framed(self, message, args, kwargs):
         """The bytes of a request. Arguments that cannot cross are the check's mistake and break nothing."""

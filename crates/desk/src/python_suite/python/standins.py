@@ -3,14 +3,19 @@ import importlib.util
 import weakref
 from importlib.machinery import PathFinder
 
-# Special methods that a handle may relay. Absent on purpose: equality, hash and truth are never the candidate's.
-RELAYED = frozenset("""
-__call__ __len__ __length_hint__ __getitem__ __setitem__ __delitem__ __contains__ __iter__ __next__ __reversed__
-__enter__ __aenter__ __aiter__ __anext__ __lt__ __le__ __gt__ __ge__
+# Of two operands; computed by the candidate only when both are its own objects. `abs(got - 1.5) < 0.01` must not be
+# answered by whatever `got` is.
+OF_TWO = frozenset("""
+__lt__ __le__ __gt__ __ge__
 __add__ __sub__ __mul__ __matmul__ __truediv__ __floordiv__ __mod__ __divmod__ __pow__ __lshift__ __rshift__
 __and__ __xor__ __or__ __radd__ __rsub__ __rmul__ __rmatmul__ __rtruediv__ __rfloordiv__ __rmod__ __rdivmod__
 __rpow__ __rlshift__ __rrshift__ __rand__ __rxor__ __ror__ __iadd__ __isub__ __imul__ __imatmul__ __itruediv__
-__ifloordiv__ __imod__ __ipow__ __ilshift__ __irshift__ __iand__ __ixor__ __ior__ __neg__ __pos__ __abs__
+__ifloordiv__ __imod__ __ipow__ __ilshift__ __irshift__ __iand__ __ixor__ __ior__
+""".split())
+# Special methods that a handle may relay. Absent on purpose: equality, hash and truth are never the candidate's.
+RELAYED = OF_TWO | frozenset("""
+__call__ __len__ __length_hint__ __getitem__ __setitem__ __delitem__ __contains__ __iter__ __next__ __reversed__
+__enter__ __aenter__ __aiter__ __anext__ __neg__ __pos__ __abs__
 __invert__ __int__ __float__ __complex__ __index__ __round__ __trunc__ __floor__ __ceil__ __fspath__ __bytes__
 """.split())
 EXITS = frozenset(["__exit__", "__aexit__"])
@@ -107,6 +112,16 @@ def relay(name):
     if name in EXITS:
         def method(self, kind, error, trace):
             return LINK.request("exit", (self,), name=name, error=None if error is None else LINK.describe(error))
+    elif name in OF_TWO:
+        def method(self, *others):
+            if not all(is_remote(other) for other in others):
+                raise TypeError("an object of the candidate does not compute with plain values here; convert it first, "
+                                "or let the suite say isolation = \"in-process\"")
+            return LINK.request("special", (self,) + others, name=name)
+    elif name == "__contains__":
+        def method(self, wanted):
+            # Looked for here, among what the candidate's iteration gives: its own word decides nothing.
+            return any(item is wanted or item == wanted for item in iter(self))
     elif name == "__await__":
         def method(self):
             return LINK.request("await", (self,))
@@ -304,16 +319,22 @@ class CandidateFinder:
 
     def __init__(self, setup):
         self.workspace, self.seen = setup["workspace"], set()
+        self.look = finder_of_names()
         CandidateFinder.instance = self
+
+    def places(self):
+        """The workspace, and folders of it that the suite put on its import path (`sys.path.insert(0, "src")`)."""
+        added = [os.path.abspath(path) for path in sys.path if type(path) is str and lies_in(path, self.workspace)]
+        return added + [self.workspace]
 
     def claims(self, top):
         if in_stdlib(top) or top in ("__pycache__",):
             return False
-        spec = PathFinder.find_spec(top, [self.workspace])
-        if spec is None:
+        found = [spec for spec in (self.look(place, top) for place in self.places()) if spec is not None]
+        if not found:
             return False
         # A plain folder is a module only where nothing else has the name.
-        return spec.origin is not None or PathFinder.find_spec(top, sys.path) is None
+        return any(spec.origin is not None for spec in found) or PathFinder.find_spec(top, sys.path) is None
 
     def find_spec(self, name, path=None, target=None):
         top, _, rest = name.partition(".")
@@ -337,20 +358,88 @@ class CandidateFinder:
             LINK.request("reload", (module,))
             return
         # A check that dropped the module from sys.modules and imports it again wants it executed again.
-        LINK.request("import", (name,), fresh=name in self.seen)
+        LINK.request("import", (name,), fresh=name in self.seen, places=self.places())
         self.seen.add(name)
         module.__dict__["__touchstone_loaded__"] = True
 
 
-def refuse_candidate_code(workspace):
-    """An audit hook: no code object of a file of the workspace is executed in this process."""
-    inside = workspace + os.sep
+def lies_in(path, root):
+    real = os.path.realpath(path)
+    return real == root or real.startswith(root + os.sep)
 
-    def hook(event, args):
+
+def finder_of_names():
+    """Says whether a folder has a module of a name, without loading anything. Taken before the hook below."""
+    from importlib import machinery
+
+    kinds = [(machinery.ExtensionFileLoader, machinery.EXTENSION_SUFFIXES),
+             (machinery.SourceFileLoader, machinery.SOURCE_SUFFIXES),
+             (machinery.SourcelessFileLoader, machinery.BYTECODE_SUFFIXES)]
+
+    def look(place, top):
+        return machinery.FileFinder(place, *kinds).find_spec(top)
+
+    return look
+
+
+REFUSED = ("nothing of the delivery runs in the checker's process; import it as a module, or let the suite say "
+           "isolation = \"in-process\"")
+# What unpickling may name: classes that only hold data.
+PICKLED = {"builtins": "set frozenset bytearray complex range slice", "collections": "OrderedDict deque Counter defaultdict",
+           "datetime": "date time datetime timedelta timezone", "decimal": "Decimal", "fractions": "Fraction"}
+
+
+def refuse_candidate_code(workspace):
+    """Nothing of the workspace is executed in this process: no source, compiled file, archive, extension or library,
+    and no pickle that names a function."""
+    import importlib.machinery as machinery
+
+    sys.path_hooks.insert(0, nothing_in(workspace))
+    sys.path_importer_cache.clear()
+    for loader, name in ((machinery.SourcelessFileLoader, "get_code"), (machinery.SourceFileLoader, "get_code"),
+                         (machinery.ExtensionFileLoader, "create_module")):
+        setattr(loader, name, guarded(getattr(loader, name), workspace))
+
+    def audit(event, args):
         if event == "exec":
             path = getattr(args[0], "co_filename", "")
-            if type(path) is str and not path.startswith("<") and os.path.abspath(path).startswith(inside):
-                raise ImportError("code of the delivery does not run in the checker's process; import it as a "
-                                  "module, or let the suite say isolation = \"in-process\"")
+            if type(path) is str and not path.startswith("<") and lies_in(path, workspace):
+                raise ImportError(REFUSED)
+        elif event == "ctypes.dlopen":
+            if type(args[0]) is str and os.sep in args[0] and lies_in(args[0], workspace):
+                raise ImportError(REFUSED)
+        elif event == "pickle.find_class":
+            if args[1] not in PICKLED.get(args[0], "").split():
+                raise ImportError(REFUSED)
 
-    sys.addaudithook(hook)
+    sys.addaudithook(audit)
+
+
+class Nothing:
+    """The finder of folders of the workspace: it finds nothing, `CandidateFinder` does."""
+
+    @staticmethod
+    def find_spec(name, target=None):
+        return None
+
+
+def nothing_in(workspace):
+    from zipimport import zipimporter
+
+    def choose(path):
+        if lies_in(path, workspace):
+            if not os.path.isdir(path):
+                zipimporter(path)  # raises for what is no archive: then nobody imports from it
+            return Nothing
+        raise ImportError(path)  # the next hook answers
+
+    return choose
+
+
+def guarded(method, workspace):
+    def checked(self, *args):
+        if lies_in(self.path, workspace):
+            raise ImportError(REFUSED)
+        return method(self, *args)
+
+    return checked

@@ -267,6 +267,9 @@ class Worker:
         name = args[0]
         if message.get("fresh"):
             sys.modules.pop(name, None)
+        for place in reversed(message.get("places", [])):  # where the suite looks, this process looks too
+            if place not in sys.path:
+                sys.path.insert(0, place)
         importlib.import_module(name)
 
     def do_reload(self, message, args, kwargs):
