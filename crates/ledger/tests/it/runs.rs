@@ -176,6 +176,7 @@ fn the_selftest_sees_every_case_and_names_what_it_covers() {
         assert!(outcome.holds(), "{outcome:?}");
     }
     assert!(selftest::run().len() >= 20 && selftest::holds());
+    assert!((0..3).all(|share| selftest::holds_share(share, 3)), "in shares as in one piece");
     assert!(selftest::provoked().contains(&Fault::BadSignature));
 }
 

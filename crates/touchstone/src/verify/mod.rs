@@ -58,7 +58,7 @@ pub(crate) fn run(args: &Args) -> u8 {
     if args.selftest {
         print_selftest(args);
     }
-    if !selftest::holds() {
+    if !selftest_holds() {
         output::usage("the verifier of this build fails its self-test and must not be trusted: rebuild it");
         return exit::FAILED;
     }
@@ -191,6 +191,15 @@ impl Lines for OnAllCores {
         });
         all.into_iter().map_while(|place| place).collect()
     }
+}
+
+/// The self-test, half of it on another thread: it is most of what a small run costs.
+fn selftest_holds() -> bool {
+    std::thread::scope(|scope| {
+        let other = scope.spawn(|| selftest::holds_share(1, 2));
+        let this = selftest::holds_share(0, 2);
+        this && other.join().unwrap_or(false)
+    })
 }
 
 fn print_selftest(args: &Args) {
