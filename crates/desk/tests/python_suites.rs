@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used)]
 
+#[path = "python_suites/adversary.rs"]
+mod adversary;
 #[path = "python_suites/attacks.rs"]
 mod attacks;
 #[path = "python_suites/bank.rs"]
