@@ -5,6 +5,7 @@ mod crash;
 mod demo;
 mod facts;
 mod hostile;
+mod judges;
 mod keys;
 mod peer;
 mod record;

@@ -1,0 +1,97 @@
+//! An agent does not choose its judge: programs and suite copies are out of its reach.
+
+use super::stage::{ADD, GOOD, MUL, Ran, Stage, has, ran};
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+fn executable(stage: &Stage, name: &str, text: &str) {
+    stage.write(name, text);
+    fs::set_permissions(stage.path(name), fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// Runs with folders in front of PATH.
+fn run_with_path(stage: &Stage, path: &str, script: &str) -> Ran {
+    let path = path.replace("ROOT", &stage.root.path().display().to_string());
+    let mut command = stage.command_line(&[], &["/bin/sh", "-c", script]);
+    command.env("PATH", path).current_dir(stage.path("workspace"));
+    ran(command.output().unwrap())
+}
+
+const LYING_TOOL: &str = "#!/bin/sh\nprintf '1..1\\nok 1 - c\\n'\n";
+const TOOL_SUITE: &str = "version = 1\n[[check]]\nname = \"c\"\nrun = [\"judge\"]\nresult = \"tap\"\n";
+
+#[test]
+fn a_tool_that_the_agent_replaced_is_refused() {
+    let stage = Stage::command(TOOL_SUITE, &[]);
+    executable(&stage, "bin/judge", "#!/bin/sh\nprintf '1..1\\nnot ok 1 - c\\n'\n");
+    let path = "ROOT/bin:/usr/bin:/bin";
+    run_with_path(&stage, path, "true").is(20, "visible_fail");
+    let again = Stage::command(TOOL_SUITE, &[]);
+    executable(&again, "bin/judge", "#!/bin/sh\nprintf '1..1\\nnot ok 1 - c\\n'\n");
+    again.write("lie", LYING_TOOL);
+    let ran = run_with_path(&again, path, "cat ../lie > ../bin/judge");
+    ran.is(20, "delivery_unfit");
+    assert_eq!(vectors::list(&ran.summary, "reasons")[0].as_str(), Some("tool_tampered"));
+    assert_eq!(again.payload("ws_attempt").get("stop_reason").unwrap().as_str(), Some("delivery_unfit"));
+}
+
+/// Folders of PATH that are relative, empty, or lie in the workspace hold no judge; nor does one that the agent fills.
+#[test]
+fn a_tool_that_the_agent_planted_is_not_started() {
+    for path in
+        ["ROOT/later:/usr/bin:/bin", "ROOT/workspace:/usr/bin:/bin", ".:/usr/bin:/bin", ":/usr/bin:/bin"]
+    {
+        let stage = Stage::command(TOOL_SUITE, &[]);
+        stage.write("lie", LYING_TOOL);
+        let script =
+            "mkdir -p ../later; cp ../lie judge; cp ../lie ../later/judge; chmod 755 judge ../later/judge";
+        run_with_path(&stage, path, script).is(22, "suite_tool_missing");
+    }
+    if has("a_tool_that_the_agent_planted_is_not_started", "python3") {
+        let python = std::env::var("PATH").unwrap();
+        for front in ["ROOT/later", "ROOT/workspace", ".", ""] {
+            let stage = Stage::python(&[ADD, MUL]);
+            let script = "mkdir -p ../later; printf '#!/bin/sh\\nexit 0\\n' > python3; cp python3 ../later; chmod 755 python3 ../later/python3";
+            let ran = run_with_path(&stage, &format!("{front}:{python}"), &format!("{script}; {GOOD}"));
+            ran.is(0, "visible_pass");
+        }
+    }
+}
+
+/// A link of the delivery does not reach the suite's expected output, whatever the check compares.
+#[test]
+fn links_of_a_delivery_do_not_reach_the_suite() {
+    for (cwd, writable, diff, link) in [
+        ("workspace", false, "out.txt", "../check-1/suite/expected.txt"),
+        ("workspace", true, "out.txt", "../suite/expected.txt"),
+        ("workspace", true, "out.txt", "../check-1/suite/expected.txt"),
+        ("suite", false, "{workspace}/out.txt", "/proc/self/cwd/expected.txt"),
+        ("suite", false, "{workspace}/out.txt", "../../../../../../../../proc/self/cwd/expected.txt"),
+        ("suite", false, "{workspace}/out.txt", "p/self/cwd/expected.txt"),
+    ] {
+        let toml = format!(
+            "version = 1\ncounts = \"none\"\n[[check]]\nname = \"c\"\nrun = [\"/usr/bin/cmp\", \"{{suite}}/expected.txt\", \"{diff}\"]\nresult = \"exit\"\ncwd = \"{cwd}\"\nwritable = {writable}\n"
+        );
+        let stage = Stage::command(&toml, &[("expected.txt", "42\n")]);
+        let script = format!("echo x > package.json; ln -s /proc p; ln -s {link} out.txt");
+        stage.run(&[], &script).is(20, "visible_fail");
+        let honest = Stage::command(&toml, &[("expected.txt", "42\n")]);
+        honest.run(&[], "echo 42 > out.txt").is(0, "visible_pass");
+    }
+}
+
+/// A test file of the suite that is a link is run as the file that it leads to; one that leads nowhere is wrong use.
+#[test]
+fn linked_test_files_are_run() {
+    if !has("linked_test_files_are_run", "python3") {
+        return;
+    }
+    let stage = Stage::python(&[ADD]);
+    stage.write("shared/test_mul.py", MUL);
+    symlink(stage.path("shared/test_mul.py"), stage.path("suite/test_1.py")).unwrap();
+    stage.run(&[], super::stage::BAD).is(20, "visible_fail");
+    let dangling = Stage::python(&[ADD]);
+    symlink("nowhere.py", dangling.path("suite/test_1.py")).unwrap();
+    let ran = dangling.run(&[], GOOD);
+    assert_eq!(ran.code, Some(64), "{}", ran.stderr);
+}
