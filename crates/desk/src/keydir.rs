@@ -16,6 +16,8 @@ pub enum KeyError {
     Exists,
     /// The key file or its folder may be read by others.
     OpenToOthers,
+    /// `identity.pub` or `vacant_id` beside the key says something else than the key.
+    Contradicted(&'static str),
     /// The key file is not one.
     Pem(PemError),
     /// The system refused.
@@ -33,6 +35,12 @@ impl std::fmt::Display for KeyError {
         match self {
             KeyError::Exists => f.write_str("there is a key already, and keys are never overwritten"),
             KeyError::OpenToOthers => f.write_str("others may read it: chmod 600 the key and 700 its folder"),
+            KeyError::Contradicted(file) => {
+                write!(
+                    f,
+                    "{file} is not derived from the key beside it: remove it, or find out who put it there"
+                )
+            }
             KeyError::Pem(error) => f.write_str(error.code()),
             KeyError::Io(error) => write!(f, "{error}"),
         }
@@ -75,7 +83,8 @@ pub fn create(folder: &Path, passphrase: Option<&[u8]>) -> Result<Identity, KeyE
     Ok(identity)
 }
 
-/// Reads a key. Public key and id are derived from it; the two text files are for people.
+/// Reads a key. Public key and id are derived from it; the two text files are for people, may be absent, and must not
+/// say something else (section 3: whenever an id and a key appear together, derive and compare).
 pub fn load(folder: &Path, passphrase: Option<&[u8]>) -> Result<Identity, KeyError> {
     let path = folder.join("identity.key");
     let meta = fs::metadata(&path)?;
@@ -83,5 +92,14 @@ pub fn load(folder: &Path, passphrase: Option<&[u8]>) -> Result<Identity, KeyErr
         return Err(KeyError::OpenToOthers);
     }
     let text = Zeroizing::new(fs::read_to_string(&path)?);
-    pem::read(&text, passphrase).map_err(KeyError::Pem)
+    let identity = pem::read(&text, passphrase).map_err(KeyError::Pem)?;
+    let public = identity.public();
+    for (file, derived) in [("identity.pub", public.to_hex()), ("vacant_id", public.id().to_string())] {
+        match fs::read_to_string(folder.join(file)) {
+            Ok(text) if text.trim_end() != derived => return Err(KeyError::Contradicted(file)),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
+            _ => {}
+        }
+    }
+    Ok(identity)
 }

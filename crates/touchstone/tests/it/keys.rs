@@ -17,6 +17,11 @@ fn keys_are_made_for_the_owner_alone_and_never_overwritten() {
     assert_eq!((mode(&folder), mode(&folder.join("identity.key"))), (0o700, 0o600));
     let show = touchstone().args(["key", "show", "--json"]).arg(&folder).output().unwrap();
     assert_eq!(show.stdout, new.stdout);
+    let id = fs::read(folder.join("vacant_id")).unwrap();
+    fs::write(folder.join("vacant_id"), "zQmSomebodyElse\n").unwrap();
+    let contradicted = touchstone().args(["key", "show"]).arg(&folder).output().unwrap();
+    assert_eq!(contradicted.status.code(), Some(1), "an id beside a key is derived and compared");
+    fs::write(folder.join("vacant_id"), id).unwrap();
     let key = fs::read(folder.join("identity.key")).unwrap();
     assert_eq!(touchstone().args(["key", "new"]).arg(&folder).output().unwrap().status.code(), Some(1));
     assert_eq!(fs::read(folder.join("identity.key")).unwrap(), key);
