@@ -24,11 +24,18 @@ use std::os::fd::{OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// How long after the wall limit the keeper may need before the desk ends it itself.
 const KEEPER_GRACE: Duration = Duration::from_secs(30);
+/// How long after a request to end the keeper may need.
+const KILL_GRACE: Duration = Duration::from_secs(5);
+/// How often the desk looks whether the keeper still is one, and how often it may be found stopped.
+const TICK_NS: i64 = 200_000_000;
+const STOPPED_TURNS_MAX: u32 = 5;
 /// The longest a pipe is read after the end of the run. Only a stray that nobody could kill makes it last.
 const DRAIN: Duration = Duration::from_millis(200);
 
@@ -265,13 +272,14 @@ impl std::error::Error for StartError {}
 #[derive(Debug)]
 pub struct Running {
     control: OwnedFd,
+    asked: Arc<AtomicBool>,
     pump: JoinHandle<Ended>,
 }
 
 impl Running {
     /// Waits for the end of the run and all of its processes.
     pub fn wait(self) -> Ended {
-        let Running { control, pump } = self;
+        let Running { control, pump, .. } = self;
         let ended = pump.join().unwrap_or_else(|_| {
             lost(Strays::NotMeasurable("the desk's reader ended early".into()), Duration::ZERO)
         });
@@ -281,27 +289,28 @@ impl Running {
 
     /// Asks the keeper to end everything now. Does not wait.
     pub fn kill(&self) {
-        end(&self.control);
+        end(&self.control, &self.asked);
     }
 
     /// A handle that can do the same while somebody else waits.
     pub fn killer(&self) -> io::Result<Killer> {
-        Ok(Killer(self.control.try_clone()?))
+        Ok(Killer(self.control.try_clone()?, Arc::clone(&self.asked)))
     }
 }
 
 /// Ends a run from another thread.
 #[derive(Debug)]
-pub struct Killer(OwnedFd);
+pub struct Killer(OwnedFd, Arc<AtomicBool>);
 
 impl Killer {
     /// Asks the keeper to end everything now. Killing an ended run is fine.
     pub fn kill(&self) {
-        end(&self.0);
+        end(&self.0, &self.1);
     }
 }
 
-fn end(control: &OwnedFd) {
+fn end(control: &OwnedFd, asked: &AtomicBool) {
+    asked.store(true, Ordering::Relaxed);
     // The keeper may be gone already; then there is nothing to kill.
     let _ = rustix::io::write(control, b"K");
 }
@@ -357,7 +366,11 @@ pub(crate) fn launch(
     // an end of file on their other ends.
     drop(command);
     let ceiling = job.limits.output_bytes;
+    let asked = Arc::new(AtomicBool::new(false));
     let pump = Pump {
+        asked: Arc::clone(&asked),
+        asked_at: None,
+        stopped_turns: 0,
         keeper,
         status,
         answer: Vec::new(),
@@ -372,7 +385,7 @@ pub(crate) fn launch(
         ended
     };
     let pump = std::thread::Builder::new().name("run".into()).spawn(body).map_err(system("thread"))?;
-    Ok(Running { control, pump })
+    Ok(Running { control, asked, pump })
 }
 
 fn system(what: &'static str) -> impl FnOnce(io::Error) -> StartError {
@@ -485,6 +498,9 @@ fn repeat(mut to: impl Write, bytes: &[u8]) -> io::Result<()> {
 /// The desk's side of one run: reads both outputs and the answer until the answer's pipe ends.
 struct Pump {
     keeper: Child,
+    asked: Arc<AtomicBool>,
+    asked_at: Option<Instant>,
+    stopped_turns: u32,
     status: OwnedFd,
     answer: Vec<u8>,
     stdout: Stream,
@@ -528,6 +544,21 @@ impl Pump {
         ended
     }
 
+    /// The program runs as the same user and may have stopped its keeper: a request to end must not wait for that, and a
+    /// stopped keeper is no keeper.
+    fn keeper_does_not_answer(&mut self) -> bool {
+        if self.asked.load(Ordering::Relaxed) {
+            let since = *self.asked_at.get_or_insert_with(Instant::now);
+            if since.elapsed() > KILL_GRACE {
+                return true;
+            }
+        }
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.keeper.id())).unwrap_or_default();
+        let state = stat.rsplit_once(')').map_or("", |(_, rest)| rest.trim_start());
+        self.stopped_turns = if state.starts_with(['T', 't']) { self.stopped_turns + 1 } else { 0 };
+        self.stopped_turns > STOPPED_TURNS_MAX
+    }
+
     fn turn(&mut self) -> Turn {
         let left = match self.patience.map(|p| p.checked_sub(self.started.elapsed())) {
             None => None,
@@ -538,10 +569,15 @@ impl Pump {
         for pipe in [&self.stdout.pipe, &self.stderr.pipe].into_iter().flatten() {
             fds.push(PollFd::new(pipe, PollFlags::IN));
         }
-        if poll(&mut fds, left.as_ref()).is_err() {
-            return Turn::Goes;
-        }
+        let tick = Timespec { tv_sec: 0, tv_nsec: TICK_NS };
+        let wait = left.filter(|left| (left.tv_sec, left.tv_nsec) < (0, TICK_NS)).unwrap_or(tick);
+        let polled = poll(&mut fds, Some(&wait));
         let answer_ready = !fds[0].revents().is_empty();
+        match polled {
+            Err(_) => return Turn::Goes,
+            Ok(0) if self.keeper_does_not_answer() => return Turn::PatienceOver,
+            Ok(_) => {}
+        }
         self.stdout.read_some();
         self.stderr.read_some();
         if answer_ready { self.read_answer() } else { Turn::Goes }

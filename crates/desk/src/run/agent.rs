@@ -2,7 +2,7 @@
 
 use super::folder::Folder;
 use super::{Options, orphans_killed};
-use crate::sandbox::{Limits, Status, Stdin};
+use crate::sandbox::{Limits, Status, Stdin, sweep};
 use crate::supervise::{self, Killer, Output, Start};
 use std::ffi::OsString;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -58,11 +58,14 @@ impl Agent<'_> {
                 return Err(format!("{step}: {}", std::io::Error::from_raw_os_error(*errno)));
             }
         };
+        let keeper_lost = ended.status == Status::Lost;
+        // No other child of this process is left now.
+        let strays = if keeper_lost { sweep(rustix::process::getpid()) } else { ended.strays };
         Ok(Outcome {
             rc,
             timed_out: ended.status == Status::TimedOut,
-            keeper_lost: ended.status == Status::Lost,
-            orphans_killed: orphans_killed(&ended.strays),
+            keeper_lost,
+            orphans_killed: orphans_killed(&strays),
             wall_ms: ended.wall_ms,
             stdout: self.options.capture_stdout.then(|| ended.stdout.bytes()),
         })

@@ -135,6 +135,8 @@ fn run_phases(options: &Options, watch: &dyn Fn(Phase)) -> Result<Report, RunErr
     let started = Instant::now();
     // Same-user processes, the agent among them, must not read the signing key out of this process.
     let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
+    // What an agent leaves behind that has ended its keeper comes to us.
+    let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
     let (folder, suite) = folder::prepare(options)?;
     let before = scan(&folder.workspace, &Limits::default())
         .map_err(|fault| UsageError::Workspace(folder.workspace.clone(), fault))?;
@@ -202,8 +204,10 @@ fn meddled(untouched: bool, facts: &Facts) -> Option<Attempt> {
         let code = GateReason::RunDirTampered.code();
         refused(code, "the agent changed the run directory; receipts were restored")
     } else if facts.agent.as_ref().is_some_and(|agent| agent.keeper_lost) {
-        let code = Status::Lost.code();
-        refused(code, "the agent's keeper was ended from outside, so what still runs is unknown")
+        refused(Status::Lost.code(), "the agent's keeper was ended or stopped from outside")
+    } else if facts.agent.as_ref().is_some_and(|agent| agent.orphans_killed.is_none()) {
+        let code = Strays::NotMeasurable(String::new()).code();
+        refused(code, "what the agent left running could not be found out or not be ended")
     } else {
         None
     }

@@ -103,7 +103,7 @@ fn by_parent_numbers(own: Pid) -> Result<Vec<Pid>, String> {
 ///
 /// Whole process groups first: the kernel kills a group in one step that no fork can slip through, so a fork bomb
 /// that stays in its group dies at once; one that changes groups is overtaken in the next rounds.
-pub(super) fn sweep(main: Pid) -> Strays {
+pub(crate) fn sweep(main: Pid) -> Strays {
     if reap(main).nobody_left {
         return Strays::None;
     }

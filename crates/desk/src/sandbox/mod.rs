@@ -19,6 +19,7 @@ pub(crate) mod sys;
 mod unavailable;
 
 pub use crate::supervise::{Cannot, Captured, Ended, Output, Running, StartError, Status, Stdin, Strays};
+pub(crate) use family::sweep;
 pub use helper::helper_main;
 pub use limits::Limits;
 pub use measure::{Answer, Measured, Probe};

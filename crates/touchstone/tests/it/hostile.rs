@@ -306,3 +306,15 @@ fn agents_that_replace_the_workspace_are_refused() {
         assert!(!stage.path("run/_frozen_RUN-ON").exists());
     }
 }
+
+/// An agent that stops its keeper neither hangs the desk nor keeps what it left running.
+#[test]
+fn an_agent_that_stops_its_keeper_is_refused() {
+    let stage = exit_suite("true");
+    let ran = stage.run(&[], "(setsid sleep 985 &) ; kill -STOP $PPID; sleep 30");
+    ran.is(20, "delivery_unfit");
+    assert!(ran.text("trouble").starts_with("keeper_lost"));
+    let left = std::process::Command::new("pgrep").args(["-f", "^sleep 985$"]).output().unwrap();
+    assert!(!left.status.success(), "the stray lives on");
+    assert_eq!(stage.verify().0, "OK");
+}
