@@ -61,6 +61,16 @@ canon::codes! {
         AttemptWithoutVerdict = "attempt_without_verdict",
         /// A run was opened and neither judged nor declared void.
         RunNotEnded = "run_not_ended",
+        /// Entries of a run of ours are not: one start, attempts, one end, nothing after it, one task.
+        RunShape = "run_shape",
+        /// A verdict says accepted and gives a reason that means something else, or the other way round.
+        VerdictContradictsReason = "verdict_contradicts_reason",
+        /// A run of ours ends without the digest of its summary or of its row.
+        EndDigestMissing = "end_digest_missing",
+        /// The summary says something else than the verdict that signed it.
+        SummaryContradictsVerdict = "summary_contradicts_verdict",
+        /// More failures than are listed.
+        MoreFailures = "more_failures",
         /// The summary is not the one whose digest was signed (31.10).
         SummaryDigestMismatch = "summary_digest_mismatch",
         /// A summary digest was signed but the file is gone.

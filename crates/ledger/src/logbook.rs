@@ -15,6 +15,10 @@ pub const PAYLOAD_BYTES_MAX: usize = 65_536;
 /// Members that the entry hash covers, in canonical order of a stored line without `sig`.
 const SIGNED: [&str; 7] = ["branch_id", "payload", "prev_hash", "seq", "stream_id", "ts_ms", "type"];
 
+/// Most faults that are named of one line, and most failures of one chain.
+const LINE_FAULTS_MAX: usize = 16;
+const FAILURES_MAX: usize = 10_000;
+
 /// `ts_ms` past this value is worth a warning: other readers lose digits.
 const TIMESTAMP_MAX: i64 = 1 << 53;
 
@@ -148,15 +152,18 @@ pub struct Line<'a> {
 
 /// Splits a file at line feeds, and at nothing else: U+2028 inside a string is no line end (PC-49).
 pub fn lines(file: &[u8]) -> Vec<Line<'_>> {
+    each_line(file).collect()
+}
+
+/// The same one by one.
+pub(crate) fn each_line(file: &[u8]) -> impl Iterator<Item = Line<'_>> {
     let mut offset = 0;
-    let mut lines = Vec::new();
-    for (index, piece) in file.split_inclusive(|byte| *byte == b'\n').enumerate() {
+    file.split_inclusive(|byte| *byte == b'\n').enumerate().map(move |(index, piece)| {
         let bytes = piece.strip_suffix(b"\n").unwrap_or(piece);
-        let ended = bytes.len() < piece.len();
-        lines.push(Line { bytes, number: index + 1, offset, ended });
+        let line = Line { bytes, number: index + 1, offset, ended: bytes.len() < piece.len() };
         offset += piece.len();
-    }
-    lines
+        line
+    })
 }
 
 /// What one line says, looked at alone. `F` is what the caller wants to keep of the payload.
@@ -251,11 +258,11 @@ fn read_entry<F>(
     mode: Mode,
     keep: &dyn Fn(&str, &Value) -> Option<F>,
 ) {
-    for member in SIGNED.iter().chain(&["sig"]) {
-        if object.get(member).is_none() {
-            let detail = Object::new().with("member", *member);
-            examined.faults.push((Fault::MemberMissing, Some(examined.offset), detail));
-        }
+    let missing: Vec<&str> =
+        SIGNED.iter().chain(&["sig"]).copied().filter(|member| object.get(member).is_none()).collect();
+    if let Some(first) = missing.first() {
+        let detail = Object::new().with("member", *first).with("missing_n", missing.len() as u64);
+        examined.faults.push((Fault::MemberMissing, Some(examined.offset), detail));
     }
     if mode == Mode::Strict {
         lint_members(examined, object, bytes);
@@ -289,7 +296,12 @@ fn read_entry<F>(
 /// What ruling 22 asks of a line beyond the peer.
 fn lint_members<F>(examined: &mut Examined<F>, object: &Object, bytes: &[u8]) {
     let at = Some(examined.offset);
-    let mut fault = |fault, detail: Object| examined.faults.push((fault, at, detail));
+    // A line can carry any number of strange members; a few are enough to name it.
+    let mut fault = |fault, detail: Object| {
+        if examined.faults.len() < LINE_FAULTS_MAX {
+            examined.faults.push((fault, at, detail));
+        }
+    };
     for (member, value) in object.iter() {
         if !SIGNED.contains(&member) && member != "sig" {
             fault(Fault::UnknownMember, Object::new().with("member", member));
@@ -366,6 +378,7 @@ pub fn link<F>(lines: Vec<Examined<F>>) -> Chain<F> {
     };
     let mut branch: Option<Box<str>> = None;
     for line in &lines {
+        cap(&mut chain.failures);
         chain.warnings.extend(line.warnings.iter().map(|warning| (line.number, *warning)));
         if let Some(entry) = &line.entry {
             chain.entries_n += 1;
@@ -392,6 +405,17 @@ pub fn link<F>(lines: Vec<Examined<F>>) -> Chain<F> {
     }
     chain.lines = lines;
     chain
+}
+
+/// Keeps the first failures and counts the rest: a file of rubbish must not take many times its size.
+pub(crate) fn cap(failures: &mut Vec<Failure>) {
+    if failures.len() <= 2 * FAILURES_MAX {
+        return;
+    }
+    let more = |failure: &Failure| failure.detail.get("more_n").and_then(Value::as_i64).unwrap_or(1);
+    let count: i64 = failures[FAILURES_MAX..].iter().map(more).sum();
+    failures.truncate(FAILURES_MAX);
+    failures.push(Failure::of(Fault::MoreFailures).with("more_n", count));
 }
 
 /// The boolean of 4.2, written a second time on purpose: a disagreement with the list is a fault of this build.

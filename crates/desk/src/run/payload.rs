@@ -7,7 +7,7 @@ use super::{ARM, Attempt, Options};
 use crate::gate::{StoredSuite, SuiteKind};
 use crate::sandbox::{Choice, Sandbox};
 use crate::workspace::{Changes, Excluded, Scan, hash_v2, peer_manifest};
-use canon::{Digest, Object, Value};
+use canon::{Digest, Object, Value, canonical_digest};
 use std::os::unix::ffi::OsStrExt as _;
 
 /// Both hashes of a tree.
@@ -179,7 +179,7 @@ impl Facts {
     }
 
     /// `ws_verdict`, or `run_void` for a run that proves nothing.
-    pub(super) fn verdict(&self, attempt: &Attempt, summary_sha256: Digest) -> Value {
+    pub(super) fn verdict(&self, attempt: &Attempt, summary_sha256: Digest, row: &Value) -> Value {
         let accepted = attempt.stop.accepted();
         let void = attempt.stop.is_void();
         let mut verdict = Facts::traffic(self.base())
@@ -194,6 +194,7 @@ impl Facts {
             .with("max_attempts", 1_i64)
             .with("sandbox_level", self.sandbox_level)
             .with("summary_sha256", summary_sha256)
+            .with("row_sha256", canonical_digest(row))
             .with("tier", Value::Null);
         if !void {
             // The peer's shape: `accepted` itself is false where nothing was judged.

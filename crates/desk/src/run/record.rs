@@ -72,10 +72,11 @@ pub(super) fn finish(
     let bytes = json_line(&summary);
     let summary_sha256 = Digest::of(&bytes);
     files.push((format!("run_{ARM}.json"), bytes));
-    files.push(("rows.jsonl".to_owned(), json_line(&facts.row(&attempt))));
+    let row = facts.row(&attempt);
+    files.push(("rows.jsonl".to_owned(), json_line(&row)));
     write_together(&folder.run_dir, &files).map_err(|(path, error)| RunError::Io(path, error))?;
     let kind = if attempt.stop.is_void() { "run_void" } else { "ws_verdict" };
-    chain.append(kind, facts.verdict(&attempt, summary_sha256))?;
+    chain.append(kind, facts.verdict(&attempt, summary_sha256, &row))?;
     Ok(report(folder, chain, facts, attempt, summary))
 }
 

@@ -48,6 +48,10 @@ pub struct Facts {
     pub role: Role,
     /// `task_id`.
     pub task_id: Box<str>,
+    /// The task is named by a text.
+    pub named: bool,
+    /// An entry of our launcher, whose runs have a closed shape.
+    pub ours: bool,
     /// What ends a task says; nothing for starts and attempts, so that a long chain stays small in memory.
     pub end: Option<Box<End>>,
 }
@@ -69,6 +73,8 @@ pub struct End {
     pub tier: Option<Box<str>>,
     /// Digest of the summary file.
     pub summary_sha256: Option<Digest>,
+    /// Digest of the row (31.10).
+    pub row_sha256: Option<Digest>,
     /// Digest of the wire index, when the conversation digest is of that kind.
     pub wire_sha256: Option<Digest>,
 }
@@ -77,9 +83,15 @@ impl Facts {
     /// The facts of a payload; nothing for entries of other families.
     pub fn of(kind: &str, payload: &Value) -> Option<Facts> {
         let role = Role::of(kind)?;
-        let task_id = payload.get("task_id").and_then(Value::as_str).unwrap_or_default().into();
+        let task_id = payload.get("task_id").and_then(Value::as_str);
         let ends = matches!(role, Role::Verdict | Role::Void);
-        Some(Facts { role, task_id, end: ends.then(|| Box::new(End::of(role, payload))) })
+        Some(Facts {
+            role,
+            named: task_id.is_some(),
+            task_id: task_id.unwrap_or_default().into(),
+            ours: payload.get("run").and_then(Value::as_str) == Some("touchstone-run"),
+            end: ends.then(|| Box::new(End::of(role, payload))),
+        })
     }
 }
 
@@ -104,7 +116,21 @@ impl End {
             requests_seen: payload.get("requests_seen").and_then(Value::as_i64),
             tier: text("tier").map(Into::into),
             summary_sha256: digest("summary_sha256"),
+            row_sha256: digest("row_sha256"),
             wire_sha256: if of_wire { digest("conversation_sha256") } else { None },
         }
+    }
+
+    /// Whether `accepted` is what the reason means; nothing where the reason is none that we know.
+    pub(super) fn agrees(&self) -> Option<bool> {
+        let meant = match self.stop_reason.as_ref() {
+            "visible_pass" => Some(true),
+            "ungated" => None,
+            "visible_fail" | "no_suite" | "attempts_exhausted" | "delivery_unfit" | "visible_unstable" => {
+                Some(false)
+            }
+            _ => return None,
+        };
+        Some(meant == self.accepted)
     }
 }

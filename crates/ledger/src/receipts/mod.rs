@@ -262,9 +262,10 @@ impl Run<'_> {
             );
         }
         if self.strict() {
+            self.shape(&all().collect::<Vec<_>>());
             self.ended(of(Role::Start), Fault::RunNotEnded, &ends);
             self.ended(of(Role::Attempt), Fault::AttemptWithoutVerdict, &ends);
-            self.signed_files(&ends);
+            self.signed_files(&all().collect::<Vec<_>>());
         }
         facts.ends = all()
             .filter_map(|facts| {
@@ -342,19 +343,85 @@ impl Run<'_> {
         }
     }
 
-    /// The summary whose digest was signed, and the files that it names (31.10).
-    fn signed_files(&mut self, ends: &[(&str, &End)]) {
-        let Some(want) = ends.iter().find_map(|(_, end)| end.summary_sha256) else { return };
-        let Some(summary) = self.files.get(&format!("run_{}.json", self.arm)) else {
-            self.fail(Failure::of(Fault::SummaryMissing));
-            return;
-        };
-        let got = Digest::of(summary);
-        if got != want {
-            self.fail(Failure::of(Fault::SummaryDigestMismatch).with("got", got).with("want", want));
+    /// What the entries must be beside their signatures: named tasks, verdicts that mean what they say, and for runs of
+    /// ours the one order that the launcher writes.
+    fn shape(&mut self, all: &[&Facts]) {
+        if all.iter().any(|facts| !facts.named) {
+            self.fail(Failure::of(Fault::MemberType).with("member", "task_id"));
+        }
+        for facts in all.iter().filter(|facts| facts.role == Role::Verdict) {
+            let Some(end) = facts.end.as_deref() else { continue };
+            let unknown = facts.ours && end.agrees().is_none();
+            if end.agrees() == Some(false) || unknown {
+                let failure = Failure::of(Fault::VerdictContradictsReason);
+                let failure = failure.with("task_id", facts.task_id.as_ref()).with("accepted", end.accepted);
+                self.fail(failure.with("stop_reason", end.stop_reason.as_ref()));
+            }
+        }
+        if !all.iter().any(|facts| facts.ours) {
             return;
         }
-        let Ok(summary) = Reader::strict().read(summary) else { return };
+        let order: Vec<Role> = all.iter().map(|facts| facts.role).collect();
+        let closed = match &order[..] {
+            [Role::Start, middle @ .., Role::Verdict | Role::Void] => {
+                middle.iter().all(|role| *role == Role::Attempt)
+            }
+            // What is open is named by the rule about ends.
+            [Role::Start, rest @ ..] => rest.iter().all(|role| *role == Role::Attempt),
+            _ => false,
+        };
+        let one_task = all.windows(2).all(|pair| pair[0].task_id == pair[1].task_id);
+        if !closed || !one_task || !all.iter().all(|facts| facts.ours) {
+            self.fail(Failure::of(Fault::RunShape).with("entries_n", all.len() as u64));
+        }
+        let ends = all.iter().filter_map(|facts| facts.end.as_deref());
+        if ends.into_iter().any(|end| end.summary_sha256.is_none() || end.row_sha256.is_none()) {
+            self.fail(Failure::of(Fault::EndDigestMissing));
+        }
+    }
+
+    /// The summary whose digest was signed, and the files that it names (31.10).
+    fn signed_files(&mut self, all: &[&Facts]) {
+        for facts in all {
+            let Some(end) = facts.end.as_deref() else { continue };
+            let Some(want) = end.summary_sha256 else { continue };
+            let Some(summary) = self.files.get(&format!("run_{}.json", self.arm)) else {
+                self.fail(Failure::of(Fault::SummaryMissing));
+                continue;
+            };
+            let got = Digest::of(summary);
+            if got != want {
+                self.fail(Failure::of(Fault::SummaryDigestMismatch).with("got", got).with("want", want));
+                continue;
+            }
+            let summary = Reader::strict().read(summary).unwrap_or(Value::Null);
+            if facts.ours {
+                self.summary_says(&summary, facts, end);
+            }
+            self.named_files(&summary);
+        }
+    }
+
+    fn summary_says(&mut self, summary: &Value, facts: &Facts, end: &End) {
+        let said: [(&str, Value); 3] = [
+            ("task_id", facts.task_id.as_ref().into()),
+            ("stop_reason", end.stop_reason.as_ref().into()),
+            ("accepted", end.accepted.into()),
+        ];
+        for (member, want) in said {
+            let got = summary.get(member).cloned();
+            if got.as_ref() != Some(&want) {
+                let failure = Failure::of(Fault::SummaryContradictsVerdict).with("field", member);
+                self.fail(failure.with("summary", got).with("signed", want));
+            }
+        }
+        if summary.get("files_sha256").and_then(Value::as_object).is_none() {
+            let failure = Failure::of(Fault::SummaryContradictsVerdict);
+            self.fail(failure.with("field", "files_sha256"));
+        }
+    }
+
+    fn named_files(&mut self, summary: &Value) {
         let Some(named) = summary.get("files_sha256").and_then(Value::as_object) else { return };
         for (name, want) in named.iter() {
             let got: Value = self.files.get(name).map(|file| Digest::of(file)).into();

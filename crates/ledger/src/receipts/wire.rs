@@ -17,7 +17,7 @@ pub(super) struct Index {
 /// Reads `index.jsonl`.
 pub(super) fn read(file: &[u8]) -> Result<Index, Failure> {
     let (mut pairs, mut answered_n) = (Vec::new(), 0);
-    for line in crate::logbook::lines(file) {
+    for line in crate::logbook::each_line(file) {
         if line.bytes.iter().all(u8::is_ascii_whitespace) {
             continue;
         }
