@@ -51,15 +51,6 @@ impl Row {
     /// Every member that both sides carry and that differs (31.10).
     pub(super) fn differences(&self, end: &End) -> Vec<Failure> {
         let mut failures = Vec::new();
-        if end.row_sha256.is_some_and(|want| want != self.sha256) {
-            failures.push(
-                Failure::of(Fault::RowVerdictDiffers)
-                    .with("task_id", self.task_id.as_str())
-                    .with("field", "the whole row")
-                    .with("row", self.sha256)
-                    .with("signed", end.row_sha256),
-            );
-        }
         for ((member, signed), row) in COMPARED.iter().zip(&end.compared).zip(&*self.compared) {
             let (Some(signed), Some(row)) = (signed, row) else { continue };
             if signed != row {
@@ -71,6 +62,16 @@ impl Row {
                         .with("signed", signed.clone()),
                 );
             }
+        }
+        // A member that no verdict repeats, or one that is gone.
+        if failures.is_empty() && end.row_sha256.is_some_and(|want| want != self.sha256) {
+            failures.push(
+                Failure::of(Fault::RowVerdictDiffers)
+                    .with("task_id", self.task_id.as_str())
+                    .with("field", "the whole row")
+                    .with("row", self.sha256)
+                    .with("signed", end.row_sha256),
+            );
         }
         failures
     }

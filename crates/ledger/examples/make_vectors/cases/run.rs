@@ -1,7 +1,7 @@
 //! Run directories: desk specification 12 and 13, 31.10, 31.11.
 
 use super::{Case, Files, Seen, at, identity, public_file, replace, stranger, whole};
-use canon::{Digest, Object, Value, canonical, compact_ascii};
+use canon::{Digest, Object, Value, canonical, canonical_digest, compact_ascii};
 use ledger::identity::Identity;
 use ledger::logbook::Appender;
 
@@ -52,7 +52,8 @@ fn tell(story: &Story) -> Files {
         .with("task_id", TASK)
         .with("accepted", story.accepted)
         .with("stop_reason", story.stop)
-        .with("verdict_sha256", verdict_sha256);
+        .with("verdict_sha256", verdict_sha256)
+        .with("files_sha256", Object::new());
     if measured {
         summary.set("files_sha256", Object::new().with(VISIBLE, Digest::of(&visible)));
     }
@@ -72,12 +73,6 @@ fn tell(story: &Story) -> Files {
     };
     let attempt =
         common(base.clone()).with("attempt", 1_i64).with("gate_round", 1_i64).with("ws_sha256", end);
-    let verdict = common(base.clone())
-        .with("accepted_is_null", story.accepted.is_none())
-        .with("attempts_used", 1_i64)
-        .with("ws_end_sha256", end)
-        .with("summary_sha256", Digest::of(&summary));
-    let opening = base.with("suite_sha256", Digest::of(b"suite")).with("ws_start_sha256", start);
     let row = Object::new()
         .with("task_id", TASK)
         .with("arm", ARM)
@@ -92,6 +87,13 @@ fn tell(story: &Story) -> Files {
         .with("stop_reason", story.stop)
         .with("ws_start_sha256", start)
         .with("ws_end_sha256", end);
+    let verdict = common(base.clone())
+        .with("accepted_is_null", story.accepted.is_none())
+        .with("attempts_used", 1_i64)
+        .with("ws_end_sha256", end)
+        .with("summary_sha256", Digest::of(&summary))
+        .with("row_sha256", canonical_digest(&row.clone().into()));
+    let opening = base.with("suite_sha256", Digest::of(b"suite")).with("ws_start_sha256", start);
     let chain =
         sign(&[("run_start", opening), ("ws_attempt", attempt), (story.end, verdict)], &(story.signer)());
     let mut files = Files::from([
@@ -373,7 +375,17 @@ fn chains() -> Vec<Case> {
             "Verdict and row of a refusal were edited into an acceptance.",
             turned.clone(),
         )
-        .answer(&[], "BROKEN", vec![turned_place]),
+        .answer(
+            &[],
+            "BROKEN",
+            [
+                vec![turned_place],
+                ["row_verdict_differs", "summary_contradicts_verdict", "summary_contradicts_verdict"]
+                    .map(whole)
+                    .to_vec(),
+            ]
+            .concat(),
+        ),
         Case::new("key_exchanged", "The key beside the chain signed none of it.", stranger_key.clone())
             .answer(&[], "BROKEN", all),
         Case::new("chain_torn", "The last entry was cut in the middle.", torn.clone())
@@ -396,6 +408,9 @@ fn chains() -> Vec<Case> {
                 "row_verdict_differs",
                 "row_verdict_differs",
                 "attempt_fewer_than_verdict",
+                "run_shape",
+                "summary_contradicts_verdict",
+                "summary_contradicts_verdict",
             ],
         ),
     ]
