@@ -1,6 +1,6 @@
 //! Key directories (desk specification section 3): `identity.key` 0600, `identity.pub`, `vacant_id`, folder 0700.
 
-use crate::store::write_atomic;
+use crate::store::{write_atomic, write_new};
 use ledger::identity::Identity;
 use ledger::pem::{self, Entropy, PemError};
 use std::fs;
@@ -77,7 +77,10 @@ pub fn create(folder: &Path, passphrase: Option<&[u8]>) -> Result<Identity, KeyE
         }
     };
     let public = identity.public();
-    write_atomic(&key, text.as_bytes(), 0o600)?;
+    write_new(&key, text.as_bytes(), 0o600).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => KeyError::Exists,
+        _ => KeyError::Io(error),
+    })?;
     write_atomic(&folder.join("identity.pub"), format!("{}\n", public.to_hex()).as_bytes(), 0o644)?;
     write_atomic(&folder.join("vacant_id"), format!("{}\n", public.id()).as_bytes(), 0o644)?;
     Ok(identity)

@@ -123,6 +123,12 @@ pub fn write_atomic(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     sync_parent(path)
 }
 
+/// Writes a whole file where there is none: of two at once only one succeeds.
+pub(crate) fn write_new(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
+    filled(path, bytes, mode)?.persist_noclobber(path).map_err(|error| error.error)?;
+    sync_parent(path)
+}
+
 /// Writes several files of one folder, each whole or not at all, and syncs the folder once. They are written side by
 /// side: the file system then commits them together, which takes the time of one.
 pub(crate) fn write_together(folder: &Path, files: &[(String, Vec<u8>)]) -> Result<(), (PathBuf, io::Error)> {
@@ -144,14 +150,19 @@ pub(crate) fn write_together(folder: &Path, files: &[(String, Vec<u8>)]) -> Resu
 
 /// Temporary sibling, fsync, rename.
 fn put(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
+    filled(path, bytes, mode)?.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+/// A temporary sibling with the content, on disk.
+fn filled(path: &Path, bytes: &[u8], mode: u32) -> io::Result<tempfile::NamedTempFile> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let mut temporary = tempfile::Builder::new().prefix(".touchstone-").tempfile_in(folder)?;
     temporary.write_all(bytes)?;
     let bits = std::os::unix::fs::PermissionsExt::from_mode(mode);
     temporary.as_file().set_permissions(bits)?;
     temporary.as_file().sync_all()?;
-    temporary.persist(path).map_err(|error| error.error)?;
-    Ok(())
+    Ok(temporary)
 }
 
 /// The bytes of a JSON file of ours: canonical, with a line feed.

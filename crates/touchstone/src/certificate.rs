@@ -1,10 +1,14 @@
 //! `touchstone certificate`: answer certificates (desk specification section 6).
 
 use crate::output::{Tone, paint};
+use crate::verify::read_regular;
 use crate::{exit, output};
 use canon::{Object, Reader, Value};
 use ledger::{Mode, certificate};
 use std::path::PathBuf;
+
+/// Longest certificate or answer, in bytes.
+const FILE_BYTES_MAX: u64 = 64 << 20;
 
 /// Check answer certificates.
 ///
@@ -39,7 +43,9 @@ enum Verb {
 pub(crate) fn run(args: &Args) -> u8 {
     let Verb::Check { file, answer, peer_compat, json } = &args.verb;
     let mode = if *peer_compat { Mode::PeerCompat } else { Mode::Strict };
-    let read = |path: &PathBuf| std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()));
+    let read = |path: &PathBuf| {
+        read_regular(path, FILE_BYTES_MAX).map_err(|error| format!("{}: {error}", path.display()))
+    };
     let (bytes, answer) = match (read(file), answer.as_ref().map(read).transpose()) {
         (Ok(bytes), Ok(answer)) => (bytes, answer),
         (Err(message), _) | (_, Err(message)) => return output::usage(&message),

@@ -26,7 +26,7 @@ pub(super) struct Commands<'a> {
     pub(super) checks: &'a [Check],
     pub(super) allow: &'a [String],
     /// The program of each check, in their order; nothing where it belongs to the delivery or is missing.
-    pub(super) tools: &'a [Option<Tool>],
+    pub(super) tools: &'a [Found],
     pub(super) delivery: &'a Delivery<'a>,
 }
 
@@ -39,7 +39,7 @@ struct Folders {
 
 impl Commands<'_> {
     pub(super) fn judge(&self) -> Judgement {
-        if let Some(tool) = self.tools.iter().flatten().find(|tool| !tool.is_unchanged()) {
+        if let Some(tool) = self.tools.iter().filter_map(Found::tool).find(|tool| !tool.is_unchanged()) {
             return tampered(tool);
         }
         let Delivery { frozen, scan, scratch, .. } = self.delivery;
@@ -70,7 +70,7 @@ impl Commands<'_> {
         } else {
             view.root.clone()
         };
-        let tool = self.tools.get(index).and_then(Option::as_ref);
+        let tool = self.tools.get(index).and_then(Found::tool);
         if let Some(cause) = self.missing_tool(check, tool, &folders) {
             let evidence = evidence(Ended::Infrastructure(cause), &[], false, ReportFile::Absent);
             return Ok(judge_check(check, self.counts, &evidence));
@@ -369,11 +369,58 @@ impl Program {
     }
 }
 
+/// The program of a check, as it was found before the agent started.
+#[derive(Debug)]
+pub(super) enum Found {
+    /// It belongs to the delivery.
+    OfTheDelivery,
+    /// It is here.
+    Tool(Tool),
+    /// It is not installed.
+    Missing {
+        /// Name of the check.
+        check: String,
+        /// The program as the suite writes it.
+        program: String,
+    },
+}
+
+impl Found {
+    fn tool(&self) -> Option<&Tool> {
+        match self {
+            Found::Tool(tool) => Some(tool),
+            _ => None,
+        }
+    }
+}
+
 /// Finds the program of each check before the agent starts.
-pub(super) fn tools(checks: &[Check], workspace: &Path) -> Vec<Option<Tool>> {
+pub(super) fn tools(checks: &[Check], workspace: &Path) -> Vec<Found> {
     let find = |check: &Check| {
-        let program = check.run.first().filter(|_| !check.program_is_in_delivery())?;
-        Tool::find(program.as_text()?, workspace)
+        let program = check.run.first().filter(|_| !check.program_is_in_delivery());
+        // A program in the suite or a scratch folder is looked for when it is started.
+        let Some(name) = program.and_then(|program| program.as_text()) else { return Found::OfTheDelivery };
+        match Tool::find(name, workspace) {
+            Some(tool) => Found::Tool(tool),
+            None => Found::Missing { check: check.name.clone(), program: check.program() },
+        }
     };
     checks.iter().map(find).collect()
+}
+
+/// The end of a run whose suite names programs that are not here (ruling 17).
+pub(super) fn missing(tools: &[Found]) -> Option<Judgement> {
+    let causes: Vec<Of<VoidCause>> = tools
+        .iter()
+        .filter_map(|found| match found {
+            Found::Missing { check, program } => Some(Of {
+                check: Some(check.clone()),
+                what: VoidCause::ProgramMissing { program: program.clone() },
+            }),
+            _ => None,
+        })
+        .collect();
+    let (stop, codes, findings) = explain(&Verdict::Void(causes));
+    let code = codes.first()?;
+    Some(Judgement::without_checks(stop, code, findings.join("; ")))
 }

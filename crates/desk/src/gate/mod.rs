@@ -93,7 +93,24 @@ pub struct Readiness(Ready);
 enum Ready {
     Nothing,
     Python(Result<python::Ready, InfraError>),
-    Commands(Vec<Option<Tool>>),
+    Commands(Vec<commands::Found>),
+}
+
+impl Readiness {
+    /// A test file that declares no check: it would be refused whatever is delivered.
+    pub fn nothing_declared(&self, suite: Option<&StoredSuite>) -> Option<String> {
+        let (Ready::Python(Ok(ready)), Some(suite)) = (&self.0, suite) else { return None };
+        ready.nothing_declared(suite)
+    }
+
+    /// What the suite needs and this machine lacks, as the end of the run.
+    pub fn missing(&self) -> Option<Judgement> {
+        match &self.0 {
+            Ready::Python(Err(error)) => Some(python::not_ready(error)),
+            Ready::Commands(tools) => commands::missing(tools),
+            _ => None,
+        }
+    }
 }
 
 /// Asks what must be asked before the agent starts in `workspace`.

@@ -20,6 +20,14 @@ pub(super) struct Ready {
     prepared: Prepared,
 }
 
+impl Ready {
+    pub(super) fn nothing_declared(&self, suite: &StoredSuite) -> Option<String> {
+        let tests = suite.python().tests().filter(|file| file.text().is_some());
+        let mut with_names = tests.zip(self.prepared.declared());
+        with_names.find(|(_, names)| names.is_empty()).map(|(file, _)| file.name.clone())
+    }
+}
+
 /// Finds the interpreter and lets it parse the suite. Supervised, not confined: only the suite and our own texts are
 /// read, and nothing of them is executed.
 pub(super) fn ready(

@@ -24,6 +24,10 @@ pub enum SuiteError {
     Io(PathBuf, io::Error),
     /// `suite.toml` is not version 1 to the letter.
     Config(ConfigError),
+    /// `python -m RUNNER` in the delivery without `-I` or `-P`: a file of that name in the delivery would be the runner.
+    RunnerFromDelivery(String),
+    /// A test file in a folder of a Python suite, where none is run.
+    TestInFolder(String),
     /// A Python file of the suite is not UTF-8.
     NotUtf8(String),
 }
@@ -34,6 +38,14 @@ impl std::fmt::Display for SuiteError {
             SuiteError::Unreadable(fault) => write!(f, "{fault}"),
             SuiteError::Io(path, error) => write!(f, "{}: {error}", path.display()),
             SuiteError::Config(error) => write!(f, "{error}"),
+            SuiteError::RunnerFromDelivery(check) => write!(
+                f,
+                "check {check:?}: python -m looks for its runner in the delivery first, which could bring its own; \
+                 add \"-I\" or \"-P\" before \"-m\""
+            ),
+            SuiteError::TestInFolder(name) => {
+                write!(f, "{name} lies in a folder, where no test file is run: move it up, or leave it out")
+            }
             SuiteError::NotUtf8(name) => write!(f, "{name} is not UTF-8"),
         }
     }
@@ -92,7 +104,11 @@ impl StoredSuite {
             .map(|(_, bytes)| config::parse(bytes))
             .transpose()
             .map_err(SuiteError::Config)?;
-        let python = python_files(folder, &files)?;
+        if let Some(check) = config.as_ref().and_then(shadowed_runner) {
+            return Err(SuiteError::RunnerFromDelivery(check));
+        }
+        let commands = config.as_ref().is_some_and(|suite| matches!(suite.kind, ConfigKind::Commands { .. }));
+        let python = python_files(folder, &files, !commands)?;
         Ok(StoredSuite {
             folder: folder.to_path_buf(),
             config,
@@ -172,15 +188,47 @@ impl StoredSuite {
     }
 }
 
+/// A switch that keeps the working folder off the import path.
+fn guards(word: &str) -> bool {
+    word.starts_with('-') && !word.starts_with("--") && word.contains(['I', 'P'])
+}
+
+/// The first check that starts a Python runner by name where the delivery's files come first.
+fn shadowed_runner(suite: &config::Suite) -> Option<String> {
+    let ConfigKind::Commands { checks, .. } = &suite.kind else { return None };
+    let shadowed = |check: &&Check| {
+        let words: Vec<&str> = check.run.iter().map(|word| word.as_text().unwrap_or_default()).collect();
+        let program = words.first().and_then(|word| word.rsplit('/').next()).unwrap_or_default();
+        let Some(module_at) = words.iter().position(|word| *word == "-m") else { return false };
+        let guards =
+            |word: &&str| word.starts_with('-') && !word.starts_with("--") && word[1..].contains(['I', 'P']);
+        program.starts_with("python")
+            && check.cwd == config::Cwd::Workspace
+            && !words[..module_at].iter().copied().any(guards)
+    };
+    checks.iter().find(shadowed).map(|check| check.name.clone())
+}
+
 /// `*.py` files directly in the folder (8.1).
 ///
 /// A link to a file is read as that file, as the peer does: a test file that was passed over in silence would be a check
 /// that cannot fail.
-fn python_files(folder: &Path, files: &[(Leaf, Vec<u8>)]) -> Result<Vec<SuiteFile>, SuiteError> {
+fn python_files(
+    folder: &Path,
+    files: &[(Leaf, Vec<u8>)],
+    python_suite: bool,
+) -> Result<Vec<SuiteFile>, SuiteError> {
     let mut python = Vec::new();
     for (leaf, bytes) in files {
         let Ok(name) = std::str::from_utf8(&leaf.path) else { continue };
-        if name.contains('/') || !name.ends_with(".py") {
+        if !name.ends_with(".py") {
+            continue;
+        }
+        if let Some((_, file)) = name.rsplit_once('/') {
+            // Passed over in silence it would be a check that cannot fail.
+            if python_suite && file.starts_with("test_") && !leaf.excluded {
+                return Err(SuiteError::TestInFolder(name.to_owned()));
+            }
             continue;
         }
         let bytes = match &leaf.kind {

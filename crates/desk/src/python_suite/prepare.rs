@@ -39,6 +39,13 @@ pub struct Prepared {
     pub(super) worker: Program,
 }
 
+impl Prepared {
+    /// Declared cases of each test file that is UTF-8, in their order.
+    pub fn declared(&self) -> impl Iterator<Item = &[String]> {
+        self.declared.iter().map(Vec::as_slice)
+    }
+}
+
 /// Asks the interpreter. Only the suite and our own texts are read; `spawner` need not confine it.
 pub fn prepare(
     spawner: &dyn Spawner,

@@ -31,6 +31,10 @@ pub enum UsageError {
     TaskId(String),
     /// No home directory for the default run directory.
     NoHome,
+    /// Temporary files cannot be made, or would lie where the agent or the suite is.
+    Temporary(PathBuf, String),
+    /// A test file of the suite declares no check: it would be refused whatever is delivered.
+    NothingDeclared(String),
     /// `--require-sandbox` and `--sandbox none` together.
     FloorWithoutSandbox,
     /// `--suite` and `--allow-no-suite` together.
@@ -63,6 +67,13 @@ impl std::fmt::Display for UsageError {
                 f,
                 "task id {}: 1 to 200 characters without control characters are needed",
                 canon::shown(id.as_bytes())
+            ),
+            UsageError::Temporary(path, why) => {
+                write!(f, "temporary folder {}: {why}; set TMPDIR", path.display())
+            }
+            UsageError::NothingDeclared(file) => write!(
+                f,
+                "suite file {file} declares no check: it does not parse, or has no top-level \"def check_...\""
             ),
             UsageError::NoHome => f.write_str("no home directory: give --run-dir"),
             UsageError::FloorWithoutSandbox => {
@@ -115,6 +126,7 @@ pub(super) fn prepare(options: &Options) -> Result<(Folder, Option<StoredSuite>)
     if share(&run_dir, &workspace) || suite.as_ref().is_some_and(|suite| share(&run_dir, suite)) {
         return Err(UsageError::RunDirInside(wanted));
     }
+    temporary(&workspace, suite.as_deref())?;
     let stored = match &suite {
         Some(path) => {
             let read = StoredSuite::read(path);
@@ -128,9 +140,32 @@ pub(super) fn prepare(options: &Options) -> Result<(Folder, Option<StoredSuite>)
     Ok((Folder { workspace, run_dir, suite, task_id, identity }, stored))
 }
 
+/// Whether a regular file at `path` holds exactly `bytes`. Never reads more than that.
+fn holds(path: &Path, bytes: &[u8]) -> bool {
+    let same = || -> io::Result<bool> {
+        let meta = fs::symlink_metadata(path)?;
+        Ok(meta.is_file() && meta.len() == bytes.len() as u64 && fs::read(path)? == bytes)
+    };
+    same().unwrap_or(false)
+}
+
 fn identity(path: &Path) -> io::Result<(u64, u64)> {
     let meta = fs::symlink_metadata(path)?;
     Ok((meta.dev(), meta.ino()))
+}
+
+/// Scratch folders work, and lie neither in the agent's workspace nor in the suite. What fails after the agent and
+/// worked here is the agent's doing (ruling 16).
+fn temporary(workspace: &Path, suite: Option<&Path>) -> Result<(), UsageError> {
+    let folder = std::env::temp_dir();
+    let failed = |why: String| UsageError::Temporary(folder.clone(), why);
+    let real = folder.canonicalize().map_err(|error| failed(error.to_string()))?;
+    if real.starts_with(workspace) || suite.is_some_and(|suite| real.starts_with(suite)) {
+        return Err(failed("it lies in the workspace or the suite".to_owned()));
+    }
+    let made = tempfile::Builder::new().prefix("touchstone-").tempdir();
+    let works = made.and_then(|made| fs::write(made.path().join("works"), b"x"));
+    works.map_err(|error| failed(error.to_string()))
 }
 
 fn real_suite(path: &Path) -> Result<PathBuf, UsageError> {
@@ -193,6 +228,11 @@ fn make_run_dir(path: &Path) -> Result<(), UsageError> {
 }
 
 impl Folder {
+    /// Nothing was started: the run directory goes, if it is empty.
+    pub(super) fn give_back(&self) {
+        let _ = fs::remove_dir(&self.run_dir);
+    }
+
     pub(super) fn frozen(&self) -> PathBuf {
         self.run_dir.join(format!("_frozen_{ARM}"))
     }
@@ -221,59 +261,72 @@ impl Folder {
     }
 
     /// After the agent: whether it left the run directory alone. It runs as the same user and may have found it. What it
-    /// displaced, removed or edited is written anew from memory, so that it cannot turn a refusal into a void run or
-    /// into no receipt at all (ruling 16).
+    /// displaced, removed or edited is written anew from memory, so that what it leaves there cannot turn a refusal into
+    /// a void run or into no receipt at all (ruling 16).
     pub(super) fn reclaim(&self, chain: &mut ChainFile) -> Result<bool, RunError> {
         let mut mine = identity(&self.run_dir).ok() == Some(self.identity);
         if !mine {
-            self.displace();
-            let mut builder = fs::DirBuilder::new();
-            builder.recursive(true).mode(0o700).create(&self.run_dir).map_err(|error| self.failed(error))?;
+            self.make_anew().map_err(|error| self.failed(error))?;
         }
         // Rights that were taken away are the owner's to give back.
         let mode = fs::Permissions::from_mode(0o700);
         fs::set_permissions(&self.run_dir, mode).map_err(|error| self.failed(error))?;
         let public = public_text(&chain.public());
-        let read = fs::symlink_metadata(self.public_file())
-            .ok()
-            .filter(fs::Metadata::is_file)
-            .and_then(|_| fs::read(self.public_file()).ok());
-        if read.as_deref() != Some(&public) {
+        if !holds(&self.public_file(), &public) {
             mine = false;
-            self.clear(&self.public_file());
+            self.put_aside(&self.public_file());
             let path = self.public_file();
             write_atomic(&path, &public, 0o644).map_err(|error| RunError::Io(path, error))?;
         }
         if !chain.is_intact() {
             mine = false;
-            self.clear(&self.file(&format!("receipts_{ARM}.ndjson")));
+            self.put_aside(&self.file(&format!("receipts_{ARM}.ndjson")));
             chain.restore().map_err(|error| self.failed(error))?;
         }
         for planted in self.strangers() {
             mine = false;
-            self.clear(&planted);
+            self.put_aside(&planted);
         }
         Ok(mine)
+    }
+
+    /// The run directory is gone or another: what stands in its place is moved aside, and folders above it that were
+    /// closed are opened again.
+    fn make_anew(&self) -> io::Result<()> {
+        self.displace();
+        let make = || fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.run_dir);
+        if make().is_ok() {
+            return Ok(());
+        }
+        for folder in self.run_dir.ancestors().skip(1) {
+            let Ok(meta) = fs::symlink_metadata(folder) else { continue };
+            if meta.uid() == rustix::process::geteuid().as_raw() && meta.mode() & 0o300 != 0o300 {
+                let _ = fs::set_permissions(folder, fs::Permissions::from_mode(meta.mode() | 0o700));
+            }
+        }
+        self.displace();
+        make()
     }
 
     /// Everything in the run directory that the desk did not write.
     fn strangers(&self) -> Vec<PathBuf> {
         let ours = [format!("receipts_{ARM}.ndjson"), format!("receipts_{ARM}.pub.json")];
-        let entries = fs::read_dir(&self.run_dir).into_iter().flatten().flatten();
+        // Put aside already.
+        let kept = |entry: &fs::DirEntry| !entry.file_name().as_encoded_bytes().starts_with(b"_planted-");
+        let entries = fs::read_dir(&self.run_dir).into_iter().flatten().flatten().filter(kept);
         entries
             .filter(|entry| !ours.iter().any(|name| entry.file_name() == **name))
             .map(|entry| entry.path())
             .collect()
     }
 
-    /// Takes a planted entry out of the way, whatever it is.
-    fn clear(&self, path: &Path) {
-        match fs::symlink_metadata(path) {
-            Ok(meta) if meta.is_dir() => {
-                open_up(path);
-                let _ = fs::remove_dir_all(path);
-            }
-            _ => drop(fs::remove_file(path)),
+    /// Takes a planted entry out of the way: renaming needs nothing of what it contains, however deep or closed it is.
+    fn put_aside(&self, path: &Path) {
+        let suffix = keydir::random::<6>().map(|bytes| hex(&*bytes)).unwrap_or_default();
+        let aside = self.run_dir.join(format!("_planted-{suffix}"));
+        if fs::rename(path, &aside).is_ok() && fs::symlink_metadata(&aside).is_ok_and(|meta| !meta.is_dir()) {
+            // What is no folder needs no keeping.
+            let _ = fs::remove_file(&aside);
         }
     }
 

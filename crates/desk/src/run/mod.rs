@@ -135,19 +135,26 @@ fn run_phases(options: &Options, watch: &dyn Fn(Phase)) -> Result<Report, RunErr
     let started = Instant::now();
     // Same-user processes, the agent among them, must not read the signing key out of this process.
     let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
+    // Files of the desk must be readable to the desk, whatever umask it was started with.
+    let umask = rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
+    rustix::process::umask(umask - rustix::fs::Mode::RWXU);
     // What an agent leaves behind that has ended its keeper comes to us.
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
     let (folder, suite) = folder::prepare(options)?;
     let before = scan(&folder.workspace, &Limits::default())
         .map_err(|fault| UsageError::Workspace(folder.workspace.clone(), fault))?;
     let mut facts = Facts::opening(options, &folder, suite.as_ref(), &before);
-    let mut chain = folder.open_chain()?;
-    chain.append("run_start", facts.start())?;
     let (sandbox, readiness) = std::thread::scope(|scope| {
         let readiness = scope.spawn(|| gate::ready(suite.as_ref(), &folder.workspace));
         let sandbox = confinement(options, &folder, suite.as_ref());
         (sandbox, readiness.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     });
+    if let Some(file) = readiness.nothing_declared(suite.as_ref()) {
+        folder.give_back();
+        return Err(UsageError::NothingDeclared(file).into());
+    }
+    let mut chain = folder.open_chain()?;
+    chain.append("run_start", facts.start())?;
     let sandbox = match sandbox {
         Ok(sandbox) => sandbox,
         Err(unavailable) => {
@@ -156,6 +163,12 @@ fn run_phases(options: &Options, watch: &dyn Fn(Phase)) -> Result<Report, RunErr
         }
     };
     facts.confined(sandbox.as_ref());
+    // Nothing is gained by running an agent whose delivery nobody can check (ruling 17).
+    if let Some(judgement) = readiness.missing() {
+        let trouble = Some(judgement.failures.join("; "));
+        let attempt = Attempt { stop: judgement.stop, judgement: Some(Box::new(judgement)), trouble };
+        return record::finish(started, &folder, &mut chain, &mut facts, attempt);
+    }
     watch(Phase::Agent);
     let agent = Agent { options, folder: &folder };
     match agent.run() {
@@ -172,8 +185,7 @@ fn run_phases(options: &Options, watch: &dyn Fn(Phase)) -> Result<Report, RunErr
         write_atomic(&path, &stdout, 0o644).map_err(|error| RunError::Io(path, error))?;
     }
     if options.interrupted.load(Ordering::Relaxed) {
-        let attempt = Attempt::stopped(StopReason::Interrupted, "the desk was told to stop");
-        return record::finish(started, &folder, &mut chain, &mut facts, attempt);
+        return record::finish(started, &folder, &mut chain, &mut facts, interrupted());
     }
     facts.suite_unchanged = suite.as_ref().map(StoredSuite::unchanged_on_disk);
     watch(Phase::Freezing);
@@ -185,6 +197,7 @@ fn run_phases(options: &Options, watch: &dyn Fn(Phase)) -> Result<Report, RunErr
         }
         Err(attempt) => attempt,
     };
+    let attempt = if options.interrupted.load(Ordering::Relaxed) { interrupted() } else { attempt };
     facts.judged(&attempt);
     // A void attempt is signed too once there was something to judge: what was frozen stays on the chain.
     if !attempt.stop.is_void() || facts.end.is_some() {
@@ -194,6 +207,10 @@ fn run_phases(options: &Options, watch: &dyn Fn(Phase)) -> Result<Report, RunErr
         folder.discard_frozen();
     }
     record::finish(started, &folder, &mut chain, &mut facts, attempt)
+}
+
+fn interrupted() -> Attempt {
+    Attempt::stopped(StopReason::Interrupted, "the desk was told to stop")
 }
 
 /// An agent that meddled with the desk is refused for it.
@@ -264,7 +281,8 @@ fn judged(
     };
     let scratch = match tempfile::Builder::new().prefix("touchstone-gate-").tempdir() {
         Ok(scratch) => scratch,
-        Err(error) => return Attempt::stopped(StopReason::DeskFault, format!("scratch folder: {error}")),
+        // It worked before the agent started.
+        Err(error) => return Attempt::stopped(StopReason::DeliveryUnfit, format!("scratch folder: {error}")),
     };
     let delivery = Delivery {
         frozen: &folder.frozen(),

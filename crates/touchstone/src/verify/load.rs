@@ -151,7 +151,7 @@ impl Target {
     }
 }
 
-fn read_regular(path: &Path, bytes_max: u64) -> Result<Vec<u8>, String> {
+pub(crate) fn read_regular(path: &Path, bytes_max: u64) -> Result<Vec<u8>, String> {
     // A FIFO with the name of a chain must not block us, a link must not lead outside.
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
     let fd = rustix::fs::open(path, flags, Mode::empty()).map_err(|errno| match errno {

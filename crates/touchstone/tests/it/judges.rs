@@ -95,3 +95,56 @@ fn linked_test_files_are_run() {
     let ran = dangling.run(&[], GOOD);
     assert_eq!(ran.code, Some(64), "{}", ran.stderr);
 }
+
+/// What would be refused or void whatever is delivered is said before the agent starts.
+#[test]
+fn faults_of_the_suite_are_found_before_the_agent_starts() {
+    let agent = "touch ran";
+    let missing = Stage::command(TOOL_SUITE, &[]);
+    missing.run(&[], agent).is(22, "suite_tool_missing");
+    assert!(!missing.path("workspace/ran").exists(), "no agent runs for a suite that cannot judge");
+    assert_eq!(
+        (missing.entry_types(), missing.verify().0),
+        (vec!["run_start".into(), "run_void".into()], "VOID".into())
+    );
+    let refused = |stage: &Stage, said: &str| {
+        let ran = stage.run(&[], agent);
+        assert_eq!(ran.code, Some(64), "{}", ran.stderr);
+        assert!(ran.stderr.contains(said), "{}", ran.stderr);
+        assert!(!stage.path("workspace/ran").exists() && !stage.path("run").exists());
+    };
+    let runner = "version = 1\ncounts = \"none\"\n[[check]]\nname = \"c\"\nrun = [\"python3\", \"-m\", \"unittest\"]\nresult = \"exit\"\n";
+    refused(&Stage::command(runner, &[]), "could bring its own");
+    let guarded = Stage::command(&runner.replace("\"-m\"", "\"-I\", \"-m\""), &[]);
+    assert_ne!(guarded.run(&[], agent).code, Some(64));
+    let nested = Stage::python(&[ADD]);
+    nested.write("suite/unit/test_more.py", MUL);
+    refused(&nested, "unit/test_more.py lies in a folder");
+    if has("faults_of_the_suite_are_found_before_the_agent_starts", "python3") {
+        refused(&Stage::python(&["def test_add():\n    pass\n"]), "test_0.py declares no check");
+        refused(&Stage::python(&["def check_x(:\n"]), "test_0.py declares no check");
+    }
+}
+
+/// The desk's own surroundings: what it cannot work with is said, what it can mend it mends.
+#[test]
+fn odd_surroundings() {
+    let toml =
+        "version = 1\ncounts = \"none\"\n[[check]]\nname = \"c\"\nrun = [\"/bin/true\"]\nresult = \"exit\"\n";
+    let stage = Stage::command(toml, &[]);
+    for folder in ["workspace", "suite"] {
+        let mut command = stage.command_line(&[], &["/bin/true"]);
+        let inside = ran(command.env("TMPDIR", stage.path(folder)).output().unwrap());
+        assert_eq!(inside.code, Some(64));
+        assert!(inside.stderr.contains("TMPDIR"), "{}", inside.stderr);
+    }
+    let line = format!(
+        "umask 777; exec {} run --json --suite {} --workspace {} --run-dir {} -- /bin/true",
+        env!("CARGO_BIN_EXE_touchstone"),
+        stage.path("suite").display(),
+        stage.path("workspace").display(),
+        stage.path("run").display()
+    );
+    let output = std::process::Command::new("/bin/sh").args(["-c", &line]).output().unwrap();
+    ran(output).is(0, "visible_pass");
+}
