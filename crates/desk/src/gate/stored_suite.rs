@@ -200,8 +200,6 @@ fn shadowed_runner(suite: &config::Suite) -> Option<String> {
         let words: Vec<&str> = check.run.iter().map(|word| word.as_text().unwrap_or_default()).collect();
         let program = words.first().and_then(|word| word.rsplit('/').next()).unwrap_or_default();
         let Some(module_at) = words.iter().position(|word| *word == "-m") else { return false };
-        let guards =
-            |word: &&str| word.starts_with('-') && !word.starts_with("--") && word[1..].contains(['I', 'P']);
         program.starts_with("python")
             && check.cwd == config::Cwd::Workspace
             && !words[..module_at].iter().copied().any(guards)
