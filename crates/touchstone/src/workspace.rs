@@ -53,6 +53,7 @@ fn answer(scan: &Scan) -> Object {
     Object::new()
         .with("ws_sha256", peer.as_ref().map(|peer| peer.ws_sha256))
         .with("ws_sha256_v2", hash_v2(scan, Excluded::Nothing))
+        .with("frozen_sha256_v2", hash_v2(scan, Excluded::CacheDirectories))
         .with("files_n", peer.as_ref().map(|peer| number(peer.files_n)))
         .with("bytes_n", peer.as_ref().map(|peer| number(peer.bytes_n)))
         .with("entries_n", scan.leaves.len() as u64)

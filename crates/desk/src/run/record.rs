@@ -44,6 +44,21 @@ pub struct Report {
     pub entries_n: u64,
     /// The summary, as written to `run_<ARM>.json`.
     pub summary: Value,
+    /// Id of the key of the run.
+    pub vacant_id: String,
+}
+
+impl Report {
+    /// The summary and what only the ended chain knows: where it lies, its head, its length, its key. For machines.
+    pub fn answer(&self) -> Value {
+        let summary = self.summary.as_object().cloned().unwrap_or_default();
+        summary
+            .with("run_dir", shown(&self.run_dir))
+            .with("head", self.head)
+            .with("entries_n", self.entries_n)
+            .with("vacant_id", self.vacant_id.as_str())
+            .into()
+    }
 }
 
 /// Most paths that the summary lists of one kind.
@@ -163,6 +178,7 @@ fn report(folder: &Folder, chain: &ChainFile, facts: &mut Facts, attempt: Attemp
         head: chain.head(),
         entries_n: chain.len(),
         summary,
+        vacant_id: chain.public().id().to_string(),
     }
 }
 

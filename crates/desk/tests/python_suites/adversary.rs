@@ -102,3 +102,16 @@ fn objects_do_not_compute_with_plain_values() {
         assert_eq!(rows(&result), ["test_a.py::check_it exception"], "{compute}\n{}", story(&result));
     }
 }
+
+/// An honest object that was compared with an equal one fails, and the reader is told why.
+#[test]
+fn a_compared_object_is_explained() {
+    let candidate =
+        "class P:\n    def __init__(self, x): self.x = x\n    def __eq__(self, o): return self.x == o.x\n";
+    let checks = "import solution\ndef check_plain():\n    assert 1 == 2\ndef check_objects():\n    assert solution.P(1) == solution.P(1)\ndef check_fields():\n    assert solution.P(1).x == solution.P(1).x\n";
+    let result = judge(Isolation::Process, &[("solution.py", candidate)], &[("test_a.py", checks)], PATIENT);
+    let cases = &result.files[0].cases;
+    assert!(!cases[0].message.contains("in-process"), "{}", story(&result));
+    assert!(cases[1].message.contains("in-process"), "{}", story(&result));
+    assert!(cases[2].ok(), "{}", story(&result));
+}

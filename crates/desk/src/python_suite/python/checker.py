@@ -25,7 +25,7 @@ def main():
             return LINK.gone or "unfinished"
         return LINK.gone
 
-    make_runner(setup, lambda: LINK.gone, last_look)()
+    make_runner(setup, lambda: LINK.gone, last_look, hint)()
 
 
 main()

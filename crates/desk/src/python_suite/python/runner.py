@@ -25,11 +25,11 @@ if sys.version_info < (3, 10) and __name__ == "__main__":
 __builtins__ = dict(vars(builtins))  # functions below look names up here, not in the patchable module
 
 
-def make_runner(setup, gone, finish):
+def make_runner(setup, gone, finish, hint=lambda: ""):
     """A function that runs the file and never returns.
 
     `gone()` names why the candidate's process can no longer be trusted to answer, or None; `finish()` is called
-    before the end marker for a last look.
+    before the end marker for a last look; `hint()` says what a reader of the last failure should know.
     """
     key = bytes.fromhex(setup["key"])
     result_fd = setup["result_fd"]
@@ -167,8 +167,11 @@ def make_runner(setup, gone, finish):
             return record(name, "driver_error", "the declared name is not callable once the file has loaded")
         if getattr(function, "__code__", None) is not code:
             return record(name, "protocol", "the code of this check was replaced while the file ran")
+        hint()  # what an earlier case did is no explanation
         returned, error, output = captured(function)
         kind, message = judge(returned, error)
+        if kind == "assert":
+            message += hint()
         where = None if error is None else where_of(error)
         if hasattr(returned, "close") and type(returned) is coroutine_type:
             returned.close()

@@ -19,6 +19,16 @@ __enter__ __aenter__ __aiter__ __anext__ __neg__ __pos__ __abs__
 __invert__ __int__ __float__ __complex__ __index__ __round__ __trunc__ __floor__ __ceil__ __fspath__ __bytes__
 """.split())
 EXITS = frozenset(["__exit__", "__aexit__"])
+noticed = [False]  # whether handles were compared with something else, since the last hint
+
+
+def hint():
+    """What a reader of a failed assertion should know: an honest object was compared and equals only itself."""
+    compared, noticed[0] = noticed[0], False
+    return (" (an object of the candidate was compared with ==, and equals only itself here: compare its fields or "
+            "str(), or let the suite say isolation = \"in-process\")" if compared else "")
+
+
 LINK = None  # the one conversation of this process
 
 
@@ -35,9 +45,11 @@ class Handle(metaclass=HandleType):
     __slots__ = ("_touchstone_key", "_touchstone_told", "__weakref__")
 
     def __eq__(self, other):
+        noticed[0] |= self is not other
         return self is other
 
     def __ne__(self, other):
+        noticed[0] |= self is not other
         return self is not other
 
     def __hash__(self):
