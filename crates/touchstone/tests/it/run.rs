@@ -116,6 +116,10 @@ fn wrong_use_starts_nothing() {
     check(&[("--sandbox", "none"), ("--require-sandbox", "full")], "contradict");
     check(&[("--timeout", "0")], "timeout");
     check(&[("--sandbox", "some")], "sandbox");
+    let forgotten = touchstone().args(["run", "--allow-no-suite", "python3", "a.py"]).output().unwrap();
+    assert_eq!(forgotten.status.code(), Some(64));
+    let error = String::from_utf8_lossy(&forgotten.stderr);
+    assert!(error.contains("tip: put -- before the agent's command"), "{error}");
     let none = touchstone().args(["run", "--"]).output().unwrap();
     assert_eq!(none.status.code(), Some(64));
 }
@@ -238,6 +242,31 @@ fn pc42_pc43_strays_are_ended_before_the_freeze() {
     let ran = stage.run(&["--timeout", "1"], "echo now > f; trap '' TERM; while :; do sleep 1; done");
     ran.is(0, "visible_pass");
     assert_eq!(ran.summary.get("agent_timed_out").unwrap().as_bool(), Some(true));
+}
+
+/// What a failing check printed is kept, and the folders of one run are in nothing that is digested.
+#[test]
+fn two_runs_of_a_failing_suite_have_one_result() {
+    let toml = "version = 1\n[[check]]\nname = \"c\"\nrun = [\"/bin/sh\", \"{suite}/c.sh\", \"{workspace}\", \"{scratch}\"]\nresult = \"tap\"\n";
+    let script =
+        "echo 1..2; echo \"not ok 1 - $0\"; echo \"not ok 2 - $1 and $2\"; echo \"why: $0\" >&2; exit 1\n";
+    let record = || {
+        let stage = Stage::command(toml, &[("c.sh", script)]);
+        let ran = stage.run(&[], "true");
+        ran.is(20, "visible_fail");
+        let bytes = fs::read(stage.path("run/visible_RUN-ON.json")).unwrap();
+        (ran, canon::Reader::strict().read(&bytes).unwrap())
+    };
+    let ((ran, one), (_, other)) = (record(), record());
+    assert_eq!(vectors::text(&one, "result_sha256"), vectors::text(&other, "result_sha256"));
+    assert_eq!(one, other);
+    let said = String::from_utf8(canon::canonical(&one)).unwrap();
+    assert!(said.contains("{suite}/c.sh") && said.contains("{workspace} and {scratch}"), "{said}");
+    assert!(!said.contains("touchstone-gate") && !said.contains("_frozen"), "{said}");
+    let printed = &vectors::list(&one, "printed")[0];
+    assert_eq!(vectors::text(printed, "stderr_tail"), "why: {suite}/c.sh\n");
+    let failures = vectors::list(&ran.summary, "failures");
+    assert_eq!(failures.last().unwrap().as_str(), Some("c: stderr: why: {suite}/c.sh"));
 }
 
 /// Without a suite's counts an exit status is not enough (ruling 10).
