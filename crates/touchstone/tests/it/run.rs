@@ -180,6 +180,49 @@ fn pc03_an_unchanged_workspace_is_named() {
     assert_eq!(stage.payload("ws_attempt").get("ws_changed").unwrap().as_bool(), Some(false));
 }
 
+/// What a person reads: a rule between the agent's words and ours, 80 columns, every thing said once.
+#[test]
+fn the_block_for_people() {
+    let stage = Stage::command(
+        "version = 1\ncounts = \"none\"\n[[check]]\nname = \"c\"\nrun = [\"/bin/sh\", \"-c\", \"cat words >&2; test ! -e bad\"]\nresult = \"exit\"\n",
+        &[],
+    );
+    stage.write("workspace/words", &"word ".repeat(30));
+    let said = |run: &str, suite: &str, agent: &str| {
+        let mut command = touchstone();
+        command.arg("run").arg("--workspace").arg(stage.path("workspace"));
+        if !suite.is_empty() {
+            command.arg("--suite").arg(stage.path(suite));
+        }
+        let output =
+            command.arg("--run-dir").arg(stage.path(run)).args(["--", "/bin/sh", "-c", agent]).output();
+        let text = String::from_utf8(output.unwrap().stdout).unwrap();
+        let (before, block) =
+            text.split_once("\n── touchstone ─").unwrap_or_else(|| panic!("no rule: {text}"));
+        for line in block.lines().skip(1).filter(|line| !line.contains("receipts")) {
+            assert!(line.chars().count() <= 80, "{line}");
+        }
+        (before.to_owned(), block.to_owned())
+    };
+    let (before, block) = said("r1", "suite", "sleep 300 & printf unfinished");
+    assert_eq!(before, "unfinished");
+    assert!(
+        block.contains("ACCEPTED") && block.contains("passed by exit status; cases: not measured"),
+        "{block}"
+    );
+    assert!(block.contains("what it left running was ended"), "{block}");
+    let (_, block) = said("r2", "suite", "touch bad");
+    assert!(block.contains("REFUSED") && block.contains("c: stderr: word word"), "{block}");
+    let (_, block) = said("r3", "", "true");
+    assert!(block.contains("give --suite DIR"), "{block}");
+    stage.write(
+        "missing/suite.toml",
+        "version = 1\n[[check]]\nname = \"c\"\nrun = [\"no-such-tool\"]\nresult = \"tap\"\n",
+    );
+    let (_, block) = said("r4", "missing", "true");
+    assert_eq!(block.matches("no-such-tool").count(), 1, "{block}");
+}
+
 /// PC-01: no controlling terminal, so nothing can wait for a person.
 #[test]
 fn pc01_the_terminal_is_out_of_reach() {
