@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Gates HumanEval through `touchstone run`: `python3 gate.py HumanEval.jsonl.gz [TOUCHSTONE]`.
 
 Every reference solution must be accepted, no emptied and no swapped one, and every receipt must verify. Prints how many
@@ -7,6 +8,7 @@ were accepted of each kind; exits 1 when the numbers are others than all, none a
 import concurrent.futures
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -33,7 +35,10 @@ def gate(touchstone, folder):
 
 def main(bank, touchstone):
     good = True
-    problems = convert.read(bank)
+    try:
+        problems = convert.read(bank)
+    except (OSError, EOFError, ValueError) as error:
+        sys.exit(f"gate.py: {bank}: not a HumanEval.jsonl.gz: {error}")
     with tempfile.TemporaryDirectory(prefix="humaneval-") as root:
         convert.write(problems, root)
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 2) as pool:
@@ -52,4 +57,10 @@ def main(bank, touchstone):
 if __name__ == "__main__":
     if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
-    sys.exit(main(sys.argv[1], sys.argv[2] if len(sys.argv) == 3 else "touchstone"))
+    data, name = sys.argv[1], sys.argv[2] if len(sys.argv) == 3 else "touchstone"
+    if not os.path.isfile(data):
+        sys.exit(f"gate.py: {data}: no such file; HumanEval.jsonl.gz comes from github.com/openai/human-eval")
+    found = shutil.which(name)
+    if found is None:
+        sys.exit(f"gate.py: {name}: no such program; `cargo build --release` makes target/release/touchstone")
+    sys.exit(main(data, os.path.abspath(found)))

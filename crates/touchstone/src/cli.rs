@@ -1,7 +1,9 @@
 //! Arguments in: the verbs and what they take.
 
 use crate::{certificate, demo, exit, key, reasons, record, run, verify, workspace};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Parser, Subcommand};
+use std::io::Write as _;
 use std::process::ExitCode;
 
 /// Looks only at what can be checked, decides, signs the decision, and lets anybody check it again.
@@ -47,6 +49,9 @@ pub(crate) fn main() -> ExitCode {
             // Help and version are answers, everything else is wrong use (never 2, which means yellow).
             let code = if error.use_stderr() { exit::USAGE } else { exit::OK };
             let _ = error.print();
+            if forgot_the_dashes(&error) {
+                let _ = writeln!(std::io::stderr().lock(), "\n  tip: put -- before the agent's command");
+            }
             return ExitCode::from(code);
         }
     };
@@ -60,4 +65,14 @@ pub(crate) fn main() -> ExitCode {
         Verb::Record(args) => record::run(&args),
         Verb::Reasons(args) => reasons::run(&args),
     })
+}
+
+/// `run` met a word of the agent's command where it takes options only.
+fn forgot_the_dashes(error: &clap::Error) -> bool {
+    let is_run = std::env::args_os().nth(1).is_some_and(|verb| verb == "run");
+    let word = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(word)) => !word.starts_with('-'),
+        _ => false,
+    };
+    is_run && word && error.kind() == ErrorKind::UnknownArgument
 }

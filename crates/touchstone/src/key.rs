@@ -2,7 +2,7 @@
 
 use crate::{exit, output};
 use canon::{Object, Value};
-use desk::keydir;
+use desk::keydir::{self, KeyError};
 use std::path::PathBuf;
 use zeroize::Zeroizing;
 
@@ -61,9 +61,22 @@ pub(crate) fn run(args: &Args) -> u8 {
             exit::OK
         }
         Err(error) => {
-            output::usage(&format!("{}: {error}", folder.folder.display()));
+            let mut said = format!("{}: {error}", folder.folder.display());
+            if let KeyError::Pem(error) = &error {
+                said += sentence(error.code());
+            }
+            output::usage(&said);
             exit::FAILED
         }
+    }
+}
+
+/// What to do about it, where the code alone does not say.
+fn sentence(code: &str) -> &'static str {
+    match code {
+        "key_passphrase_needed" => ": the key file is encrypted; give --passphrase-file FILE",
+        "key_cannot_decrypt" => ": wrong passphrase, or the key file is damaged",
+        _ => "",
     }
 }
 

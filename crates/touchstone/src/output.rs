@@ -56,8 +56,81 @@ pub(crate) fn line(text: &str) {
     let _ = writeln!(std::io::stdout().lock(), "{text}");
 }
 
+/// Columns of everything that people read.
+pub(crate) const COLUMNS: usize = 80;
+
+/// `text` behind `head`, wrapped at [`COLUMNS`] with the lines that follow indented as far as `head` reaches. A word
+/// that is too long for any line (a path, a digest) stays whole, so that it can be copied.
+pub(crate) fn hanging(head: &str, text: &str) -> String {
+    let indent = width(head);
+    let mut lines = vec![head.to_owned()];
+    let mut used = indent;
+    for (index, word) in text.split(' ').enumerate() {
+        let wide = width(word);
+        if used > indent && used + 1 + wide > COLUMNS {
+            lines.push(" ".repeat(indent));
+            used = indent;
+        } else if index > 0 {
+            if let Some(last) = lines.last_mut() {
+                last.push(' ');
+            }
+            used += 1;
+        }
+        if let Some(last) = lines.last_mut() {
+            last.push_str(word);
+        }
+        used += wide;
+    }
+    lines.iter().map(|line| line.trim_end()).collect::<Vec<_>>().join("\n")
+}
+
+/// How many columns a text takes; colour codes take none.
+fn width(text: &str) -> usize {
+    let mut inside = false;
+    text.chars()
+        .filter(|&char| {
+            let counts = !inside && char != '\x1b';
+            inside = char == '\x1b' || (inside && char != 'm');
+            counts
+        })
+        .count()
+}
+
+/// The rule between what a child printed on the same stream and what is ours. A child may have left its line
+/// unfinished and a terminal coloured.
+pub(crate) fn rule(title: &str) {
+    let reset = if std::io::stdout().is_terminal() { "\x1b[0m" } else { "" };
+    let head = format!("── {title} ");
+    let rest = "─".repeat(COLUMNS.saturating_sub(width(&head)));
+    line(&format!("{reset}\n{head}{rest}"));
+}
+
 /// A usage error: what was wrong and what to do.
 pub(crate) fn usage(text: &str) -> u8 {
     let _ = writeln!(std::io::stderr().lock(), "touchstone: {text}");
     crate::exit::USAGE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lines_hang_and_long_words_stay_whole() {
+        let path = "/".repeat(100);
+        let text = format!("{} {path} end", "word ".repeat(20).trim_end());
+        let shown = hanging("  failed    ", &text);
+        let lines: Vec<&str> = shown.lines().collect();
+        assert!(lines[0].starts_with("  failed    word") && lines[0].len() <= COLUMNS, "{shown}");
+        assert!(lines[1].starts_with("            word"), "{shown}");
+        assert!(lines.iter().any(|line| line.trim() == path), "{shown}");
+        assert_eq!(shown.split_whitespace().skip(1).collect::<Vec<_>>().join(" "), text);
+    }
+
+    #[test]
+    fn spaces_stay_and_colours_take_no_room() {
+        assert_eq!(hanging("  ", "a  b"), "  a  b");
+        assert_eq!(hanging("", ""), "");
+        assert_eq!(width("\x1b[31mred\x1b[0m"), 3);
+    }
 }

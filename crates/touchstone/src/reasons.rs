@@ -66,7 +66,7 @@ fn print(found: &BTreeMap<&String, &Reason>) {
     for (layer, codes) in layers {
         line(&paint(layer, Tone::Quiet));
         for (code, reason) in codes {
-            line(&format!("  {code:<32} {}", reason.meaning));
+            line(&output::hanging(&format!("  {code:<32} "), &reason.meaning));
             if found.len() == 1 {
                 line(&paint(&format!("  since {}", reason.since), Tone::Quiet));
             }

@@ -1,7 +1,8 @@
 //! `touchstone run`: the launcher's arguments, and its answer for people and for machines.
 
 use crate::output::{self, Busy, Tone, paint};
-use canon::shown;
+use canon::{Value, shown};
+use desk::gate::Judgement;
 use desk::run::{Options, Phase, Report, RunError};
 use desk::sandbox::{Choice, Level};
 use std::ffi::OsString;
@@ -129,6 +130,7 @@ fn print(report: &Report, json: bool) {
     if json {
         output::line(&String::from_utf8_lossy(&canon::canonical(&report.summary)));
     } else {
+        output::rule("touchstone");
         for line in lines(report) {
             output::line(&line);
         }
@@ -139,12 +141,17 @@ fn print(report: &Report, json: bool) {
 pub(crate) fn lines(report: &Report) -> Vec<String> {
     let (word, tone) = word(report.stop);
     let mut lines = vec![format!("{}  {}", paint(word, tone), report.stop.code())];
-    let mut say = |label: &str, text: String| lines.push(format!("  {label:<9} {text}"));
+    let mut say = |label: &str, text: String| lines.push(output::hanging(&format!("  {label:<9} "), &text));
     if let Some(judgement) = &report.judgement {
-        for failure in &judgement.failures {
+        // In a void run they are the trouble.
+        let failures =
+            judgement.failures.iter().filter(|_| report.trouble.is_none() || !report.stop.is_void());
+        for failure in failures {
             say("failed", shown(failure.as_bytes()));
         }
-        say("checks", checks(judgement.passed, judgement.total, judgement.isolation));
+        if !report.stop.is_void() {
+            say("checks", checks(report.stop, judgement));
+        }
     }
     if let Some(trouble) = &report.trouble {
         // What the desk itself could not do comes with ways to go on, behind bars.
@@ -152,10 +159,17 @@ pub(crate) fn lines(report: &Report) -> Vec<String> {
             say(if index == 0 { "trouble" } else { "go on" }, shown(part.as_bytes()));
         }
     }
+    let given = report.summary.get("suite").is_some_and(|suite| *suite != Value::Null);
+    if report.stop == StopReason::NoSuite && !given {
+        say("go on", "give --suite DIR, or --allow-no-suite to say that nothing is measured".to_owned());
+    }
     say("agent", agent(report));
     say("delivery", delivery(report));
     if let Some(level) = report.sandbox_level {
         say("sandbox", sandbox(level, report.why_not_full.as_deref()));
+        if level != "none" && report.why_not_full.is_some() {
+            say("go on", "see \"The sandbox says what it measured\" in README".to_owned());
+        }
     }
     say("receipts", format!("{} entries in {}", report.entries_n, shown_path(report)));
     say("head", report.head.to_hex());
@@ -172,20 +186,29 @@ fn word(stop: StopReason) -> (&'static str, Tone) {
     }
 }
 
-fn checks(passed: Option<u64>, total: Option<u64>, isolation: &str) -> String {
-    match (passed, total) {
+fn checks(stop: StopReason, judgement: &Judgement) -> String {
+    let isolation = match judgement.isolation {
+        "process" => "delivery in its own process",
+        "in-process" => "delivery inside the checks' process",
+        "command" => "commands",
+        other => other,
+    };
+    match (judgement.passed, judgement.total) {
         (Some(passed), Some(total)) => format!("{passed} of {total} passed ({isolation})"),
+        _ if stop == StopReason::VisiblePass => "passed by exit status; cases: not measured".to_owned(),
         _ => "cases: not measured".to_owned(),
     }
 }
 
 fn agent(report: &Report) -> String {
-    match report.agent_rc {
+    let ended = match report.agent_rc {
         _ if report.agent_timed_out => "ended at its time limit".to_owned(),
         Some(code) if code < 0 => format!("ended by signal {} (decides nothing)", -code),
         Some(code) => format!("exit code {code} (decides nothing)"),
         None => "did not run to an end".to_owned(),
-    }
+    };
+    let strays = report.summary.get("orphans_killed").and_then(Value::as_bool) == Some(true);
+    if strays { format!("{ended}; what it left running was ended") } else { ended }
 }
 
 fn delivery(report: &Report) -> String {

@@ -1,16 +1,22 @@
 //! Command suites inside the sandbox (rulings 10 to 19).
 
+mod places;
+mod printed;
+
 use super::python::name_of;
 use super::tools::Tool;
 use super::view::{self, View};
 use super::{Delivery, GateReason, Judgement, StoredSuite, stop_for, tampered, works_on_nothing};
-use crate::command_suite::config::{Check, Counts, Cwd, Paths};
+use crate::command_suite::config::{Check, Counts, Cwd, Paths, ResultKind};
 use crate::command_suite::judge::{Cases, CheckResult, Ended, Evidence, Of, ReportFile, Verdict, VoidCause};
 use crate::command_suite::{judge_check, judge_suite, tool};
 use crate::report::{ExitStatus, Meaning, REPORT_BYTES_MAX, Refusal};
 use crate::sandbox::{self, Cannot, Limits, Sandbox, Spec, Status};
+use crate::supervise::Captured;
 use crate::workspace::Fault;
 use canon::{Object, Value, canonical_digest};
+use places::Places;
+use printed::Printed;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Read as _};
@@ -32,6 +38,7 @@ pub(super) struct Commands<'a> {
 
 /// The fresh folders of one check.
 struct Folders {
+    root: PathBuf,
     suite: PathBuf,
     report: PathBuf,
     scratch: PathBuf,
@@ -47,14 +54,18 @@ impl Commands<'_> {
             Ok(view) => view,
             Err(fault) => return self.unfit(&fault),
         };
+        let mut places = Places::default();
+        if self.delivery.scratch.file_name().is_some_and(|name| name.as_encoded_bytes().len() > 12) {
+            places.add_name(self.delivery.scratch, "{desk}");
+        }
         let mut results = Vec::new();
         for (index, check) in self.checks.iter().enumerate() {
-            match self.run(index, check, &view) {
+            match self.run(index, check, &view, &mut places) {
                 Ok(result) => results.push(result),
                 Err(fault) => return self.unfit(&fault),
             }
         }
-        self.judgement(&results, &view)
+        self.judgement(&results, &view, &places)
     }
 
     fn unfit(&self, fault: &Fault) -> Judgement {
@@ -62,7 +73,13 @@ impl Commands<'_> {
         Judgement::without_checks(stop, fault.code(), fault.to_string())
     }
 
-    fn run(&self, index: usize, check: &Check, view: &View) -> Result<CheckResult, Fault> {
+    fn run(
+        &self,
+        index: usize,
+        check: &Check,
+        view: &View,
+        places: &mut Places,
+    ) -> Result<(CheckResult, Printed), Fault> {
         let trouble = |error: io::Error| Fault::CopyFailed(error.to_string());
         let folders = self.folders(index).map_err(trouble)?;
         let root = if check.writable {
@@ -73,9 +90,22 @@ impl Commands<'_> {
         let tool = self.tools.get(index).and_then(Found::tool);
         if let Some(cause) = self.missing_tool(check, tool, &folders) {
             let evidence = evidence(Ended::Infrastructure(cause), &[], false, ReportFile::Absent);
-            return Ok(judge_check(check, self.counts, &evidence));
+            return Ok((judge_check(check, self.counts, &evidence), Printed::default()));
         }
         let report = folders.report.join("report");
+        places.add(
+            match check.cwd {
+                Cwd::Workspace => &root,
+                Cwd::Suite => &folders.suite,
+            },
+            &[
+                (&folders.suite, "{suite}"),
+                (&root, "{workspace}"),
+                (&report, "{report}"),
+                (&folders.scratch, "{scratch}"),
+            ],
+        );
+        places.add_name(&folders.root, "{check}");
         let paths = Paths {
             suite: folders.suite.as_os_str(),
             workspace: root.as_os_str(),
@@ -84,7 +114,10 @@ impl Commands<'_> {
         };
         let argv: Vec<OsString> = check.run.iter().map(|arg| arg.expand(&paths)).collect();
         let program = Program::of(argv, tool);
-        let (ended, stdout, truncated) = self.start(check, program, &root, &folders);
+        let (ended, stdout, stderr) = self.start(check, program, &root, &folders);
+        let mut printed = Printed::of(&stdout, &stderr);
+        printed.stdout_is_report = check.result != ResultKind::Exit && !check.report_is_file();
+        let truncated = stdout.dropped_bytes() > 0;
         let bytes;
         let file = match read_report(&report) {
             Ok(None) => ReportFile::Absent,
@@ -95,7 +128,9 @@ impl Commands<'_> {
             }
             Err(_) => ReportFile::NotAFile,
         };
-        Ok(judge_check(check, self.counts, &evidence(ended, &stdout, truncated, file)))
+        let stdout = stdout.bytes();
+        let evidence = evidence(ended, &stdout, truncated, file);
+        Ok((judge_check(check, self.counts, &evidence), printed))
     }
 
     fn folders(&self, index: usize) -> io::Result<Folders> {
@@ -108,8 +143,8 @@ impl Commands<'_> {
             fs::create_dir_all(&path)?;
             Ok(path)
         };
-        let folders =
-            Folders { suite: folder("suite")?, report: folder("report")?, scratch: folder("scratch")? };
+        let (suite, report, scratch) = (folder("suite")?, folder("report")?, folder("scratch")?);
+        let folders = Folders { root, suite, report, scratch };
         self.suite.write_to(&folders.suite)?;
         Ok(folders)
     }
@@ -134,7 +169,7 @@ impl Commands<'_> {
         program: Program,
         root: &Path,
         folders: &Folders,
-    ) -> (Ended, Vec<u8>, bool) {
+    ) -> (Ended, Captured, Captured) {
         let mut read_only = program.roots;
         read_only.push(folders.suite.clone());
         let mut writable = vec![folders.report.clone()];
@@ -156,9 +191,11 @@ impl Commands<'_> {
         };
         let ended = match self.sandbox.start(spec) {
             Ok(running) => running.wait(),
-            Err(error) => return (self.not_started("start", &error.to_string()), Vec::new(), false),
+            Err(error) => {
+                let how = self.not_started("start", &error.to_string());
+                return (how, Captured::default(), Captured::default());
+            }
         };
-        let truncated = ended.stdout.dropped_bytes() > 0;
         let how = match &ended.status {
             Status::Exited(code) => Ended::Status(ExitStatus::Exited(*code)),
             Status::Signaled(signal) => Ended::Status(ExitStatus::Signaled(*signal)),
@@ -173,7 +210,7 @@ impl Commands<'_> {
                 self.not_started(ended.status.code(), "the keeper of the check was ended from outside")
             }
         };
-        (how, ended.stdout.bytes(), truncated)
+        (how, ended.stdout, ended.stderr)
     }
 
     /// The desk's own trouble, or the delivery's (ruling 16).
@@ -184,14 +221,30 @@ impl Commands<'_> {
         Ended::Infrastructure(VoidCause::StartFailed { step: step.to_owned(), detail: detail.to_owned() })
     }
 
-    fn judgement(&self, results: &[CheckResult], view: &View) -> Judgement {
-        let verdict = judge_suite(results);
+    fn judgement(&self, ran: &[(CheckResult, Printed)], view: &View, places: &Places) -> Judgement {
+        let results: Vec<CheckResult> = ran.iter().map(|(result, _)| result.clone()).collect();
+        let verdict = judge_suite(&results);
         let tallies: Vec<_> = results.iter().filter_map(CheckResult::tally).collect();
         let measured = !tallies.is_empty();
         let passed: u64 = tallies.iter().map(|tally| tally.passed).sum();
         let counted: u64 = tallies.iter().map(|tally| tally.counted()).sum();
         let (mut stop, reasons, mut failures) = explain(&verdict);
         failures.extend(results.iter().flat_map(messages).take(FAILURES_MAX));
+        failures.iter_mut().for_each(|failure| *failure = places.without(failure));
+        let failing: Vec<_> =
+            ran.iter().filter(|(result, _)| matches!(result.verdict, Verdict::Refused(_))).collect();
+        if let Some((result, printed)) = failing.first() {
+            let lines = printed.last_lines(places).into_iter();
+            failures.extend(lines.map(|line| format!("{}: {line}", result.name)));
+        }
+        let printed = failing.iter().map(|(result, printed)| {
+            let tails = Object::new()
+                .with("name", result.name.as_str())
+                .with("stdout_tail", printed.stdout_tail(places))
+                .with("stderr_tail", printed.stderr_tail(places));
+            Value::from(tails)
+        });
+        let printed = Value::Array(printed.collect());
         let unreadable = |result: &CheckResult| matches!(result.cases, Cases::Unreadable);
         if stop == StopReason::VisiblePass && results.iter().any(unreadable) {
             // Cannot happen by the judge's rules; a pass without its report must not depend on that.
@@ -201,7 +254,7 @@ impl Commands<'_> {
             .with("suite", "visible")
             .with("task_id", self.delivery.task_id)
             .with("suite_sha256", self.suite.sha256())
-            .with("checks", Value::Array(results.iter().map(reduced).collect()))
+            .with("checks", Value::Array(results.iter().map(|result| reduced(result, places)).collect()))
             .with("passed", measured.then_some(passed))
             .with("total", measured.then_some(counted));
         let result_sha256 = canonical_digest(&Value::Object(record.clone()));
@@ -214,6 +267,7 @@ impl Commands<'_> {
             .with("stop_reason", stop.code())
             .with("reasons", reasons.clone())
             .with("findings", failures.clone())
+            .with("printed", printed)
             .with("hidden", Value::Array(hidden.collect()));
         Judgement {
             stop,
@@ -278,8 +332,8 @@ fn messages(result: &CheckResult) -> Vec<String> {
         .collect()
 }
 
-/// The part of a result that is signed: no times, no messages.
-fn reduced(result: &CheckResult) -> Value {
+/// The part of a result that is signed: no times, no messages, no paths of this one run.
+fn reduced(result: &CheckResult, places: &Places) -> Value {
     let cases = match &result.cases {
         Cases::NotMeasured => Value::from("not_measured"),
         Cases::Unreadable => Value::from("unreadable"),
@@ -288,7 +342,7 @@ fn reduced(result: &CheckResult) -> Value {
                 .cases()
                 .iter()
                 .map(|case| {
-                    let name = report.full_name(case);
+                    let name = places.without(&report.full_name(case));
                     Value::Array(vec![name.into(), case.outcome.code().into()])
                 })
                 .collect(),

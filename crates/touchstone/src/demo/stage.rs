@@ -189,25 +189,9 @@ fn print_summary(summary: &Value, code: Option<i32>) {
     say("sandbox", &format!("{}, as measured", level.unwrap_or("none")));
 }
 
-/// A labelled line, wrapped so that it fits 80 columns.
+/// A labelled line, wrapped so that it fits.
 fn say(label: &str, text: &str) {
-    const WIDTH: usize = 64;
-    let (mut label, mut rest) = (label, text);
-    loop {
-        let end = rest.char_indices().nth(WIDTH).map_or(rest.len(), |(at, _)| at);
-        // Colour codes take no room, and only short lines have them.
-        let cut = if end == rest.len() || rest.contains('\x1b') {
-            rest.len()
-        } else {
-            rest[..end].rfind(' ').filter(|at| *at > 0).unwrap_or(end)
-        };
-        output::line(&format!("  {label:<13}{}", &rest[..cut]));
-        rest = rest[cut..].trim_start();
-        label = "";
-        if rest.is_empty() {
-            return;
-        }
-    }
+    output::line(&output::hanging(&format!("  {label:<13}"), text));
 }
 
 fn tone(verify: &Output) -> Tone {

@@ -1,13 +1,31 @@
 //! The answer of `verify` for people.
 
 use super::{Answer, Checked};
-use crate::output::{Tone, line, paint};
+use crate::output::{self, Tone, line, paint};
 use canon::{Value, shown};
 use ledger::receipts::{ChainFacts, ChainReport, Completeness, TaskEnd, Verdict};
 use ledger::{Failure, Mode, Warning};
+use std::path::Path;
 
 /// Most warnings and task ends that are listed one by one.
 const LISTED_MAX: usize = 8;
+
+/// What belongs to a chain stands below it; a digest of 64 digits still fits the line.
+const INDENT: &str = "        ";
+
+fn indented(text: &str) {
+    line(&output::hanging(INDENT, text));
+}
+
+/// Whether the sub-directories are run directories.
+fn holds_runs(folder: &Path) -> bool {
+    let inside = |folder: &Path| std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
+    let is_chain = |name: &std::ffi::OsStr| {
+        let name = name.as_encoded_bytes();
+        name.starts_with(b"receipts_") && name.ends_with(b".ndjson")
+    };
+    inside(folder).any(|entry| inside(&entry.path()).any(|file| is_chain(&file.file_name())))
+}
 
 pub(super) fn print(answer: &Answer) {
     for one in &answer.checked {
@@ -49,14 +67,17 @@ fn print_run(one: &Checked) {
     if one.chains.is_empty() {
         line(&format!("{}  {path}", word(Verdict::Unverifiable)));
         if one.target.problems.is_empty() {
-            line("              no receipts_<ARM>.ndjson here: nothing was verified");
+            indented("no receipts_<ARM>.ndjson here: nothing was verified");
+            if one.target.shown.is_dir() && holds_runs(&one.target.shown) {
+                indented(&format!("did you mean {}/*?", path.trim_end_matches('/')));
+            }
         }
     }
     for chain in &one.chains {
         print_chain(&path, chain);
     }
     for (file, why) in &one.target.problems {
-        line(&format!("              {}: {}", shown(file), shown(why.as_bytes())));
+        indented(&format!("{}: {}", shown(file), shown(why.as_bytes())));
     }
 }
 
@@ -71,7 +92,7 @@ fn print_chain(path: &str, chain: &ChainReport) {
         print_ends(facts, chain.verdict);
     }
     for failure in &chain.failures {
-        line(&format!("              {}", describe(failure)));
+        indented(&describe(failure));
     }
     print_warnings(&chain.warnings);
     if let Some(facts) = &chain.chain {
@@ -83,13 +104,13 @@ fn print_ends(facts: &ChainFacts, verdict: Verdict) {
     // A signature names a key, not the truth (30, boundary 6); a broken chain not even that.
     let who = if verdict == Verdict::Broken { "unproven" } else { "this key said" };
     for end in facts.ends.iter().take(LISTED_MAX) {
-        line(&format!("              {who}: {}", describe_end(end)));
+        indented(&format!("{who}: {}", describe_end(end)));
     }
     if facts.ends.len() > LISTED_MAX {
-        line(&format!("              and {} more tasks", facts.ends.len() - LISTED_MAX));
+        indented(&format!("and {} more tasks", facts.ends.len() - LISTED_MAX));
     }
     if let Some(reason) = &facts.void_reason {
-        line(&format!("              void: {}", shown(reason.as_bytes())));
+        indented(&format!("void: {}", shown(reason.as_bytes())));
     }
 }
 
@@ -134,10 +155,10 @@ fn short(value: &Value) -> String {
 fn print_warnings(warnings: &[(usize, Warning)]) {
     for (number, warning) in warnings.iter().take(LISTED_MAX) {
         let place = if *number > 0 { format!("  line {number}") } else { String::new() };
-        line(&format!("              {}", paint(&format!("warning {}{place}", warning.code()), Tone::Warn)));
+        indented(&paint(&format!("warning {}{place}", warning.code()), Tone::Warn));
     }
     if warnings.len() > LISTED_MAX {
-        line(&format!("              and {} more warnings", warnings.len() - LISTED_MAX));
+        indented(&format!("and {} more warnings", warnings.len() - LISTED_MAX));
     }
 }
 
@@ -145,13 +166,18 @@ fn print_warnings(warnings: &[(usize, Warning)]) {
 fn print_anchor(chain: &ChainReport, facts: &ChainFacts) {
     let head = facts.head.map_or_else(String::new, |head| head.to_hex());
     let key = chain.vacant_id.as_deref().unwrap_or("unknown");
-    let pinned = if chain.pinned { "pinned" } else { "unpinned" };
+    let wrong = chain.failures.iter().any(|failure| failure.reason.code() == "key_not_pinned");
+    let pinned = match (chain.pinned, wrong) {
+        (true, false) => "pinned",
+        (true, true) => "not the pinned key",
+        (false, _) => "made for its run; pin it with --expect-key",
+    };
     let anchored = match chain.completeness {
         Completeness::NotAnchored => "(not anchored: a cut-off tail would not show)",
         Completeness::Anchored => "(anchored)",
         Completeness::Contradicted => "(contradicted by what is known from outside)",
     };
     for text in [format!("key {key} ({pinned})"), format!("head {head}"), anchored.to_owned()] {
-        line(&paint(&format!("              {text}"), Tone::Quiet));
+        line(&paint(&output::hanging(INDENT, &text), Tone::Quiet));
     }
 }

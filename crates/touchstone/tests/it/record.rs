@@ -53,7 +53,10 @@ fn any_code_is_explained() {
     let ask = |code: &str| touchstone().args(["reasons", code]).output().unwrap();
     for (code, reason) in verdict::registry::all() {
         let said = String::from_utf8(touchstone().args(["reasons", &code]).output().unwrap().stdout).unwrap();
-        assert!(said.starts_with(&reason.layer) && said.contains(&reason.meaning), "{said}");
+        assert!(said.lines().all(|line| line.chars().count() <= 80), "{said}");
+        let words: Vec<&str> = said.split_whitespace().collect();
+        let meaning: Vec<&str> = reason.meaning.split_whitespace().collect();
+        assert!(said.starts_with(&reason.layer) && words.join(" ").contains(&meaning.join(" ")), "{said}");
     }
     assert_eq!(ask("no_such_code").status.code(), Some(1));
     let family = String::from_utf8(ask("record_sums").stdout).unwrap();

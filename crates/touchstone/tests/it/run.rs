@@ -116,6 +116,10 @@ fn wrong_use_starts_nothing() {
     check(&[("--sandbox", "none"), ("--require-sandbox", "full")], "contradict");
     check(&[("--timeout", "0")], "timeout");
     check(&[("--sandbox", "some")], "sandbox");
+    let forgotten = touchstone().args(["run", "--allow-no-suite", "python3", "a.py"]).output().unwrap();
+    assert_eq!(forgotten.status.code(), Some(64));
+    let error = String::from_utf8_lossy(&forgotten.stderr);
+    assert!(error.contains("tip: put -- before the agent's command"), "{error}");
     let none = touchstone().args(["run", "--"]).output().unwrap();
     assert_eq!(none.status.code(), Some(64));
 }
@@ -174,6 +178,49 @@ fn pc03_an_unchanged_workspace_is_named() {
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("ACCEPTED") && text.contains("the workspace did not change"), "{text}");
     assert_eq!(stage.payload("ws_attempt").get("ws_changed").unwrap().as_bool(), Some(false));
+}
+
+/// What a person reads: a rule between the agent's words and ours, 80 columns, every thing said once.
+#[test]
+fn the_block_for_people() {
+    let stage = Stage::command(
+        "version = 1\ncounts = \"none\"\n[[check]]\nname = \"c\"\nrun = [\"/bin/sh\", \"-c\", \"cat words >&2; test ! -e bad\"]\nresult = \"exit\"\n",
+        &[],
+    );
+    stage.write("workspace/words", &"word ".repeat(30));
+    let said = |run: &str, suite: &str, agent: &str| {
+        let mut command = touchstone();
+        command.arg("run").arg("--workspace").arg(stage.path("workspace"));
+        if !suite.is_empty() {
+            command.arg("--suite").arg(stage.path(suite));
+        }
+        let output =
+            command.arg("--run-dir").arg(stage.path(run)).args(["--", "/bin/sh", "-c", agent]).output();
+        let text = String::from_utf8(output.unwrap().stdout).unwrap();
+        let (before, block) =
+            text.split_once("\n── touchstone ─").unwrap_or_else(|| panic!("no rule: {text}"));
+        for line in block.lines().skip(1).filter(|line| !line.contains("receipts")) {
+            assert!(line.chars().count() <= 80, "{line}");
+        }
+        (before.to_owned(), block.to_owned())
+    };
+    let (before, block) = said("r1", "suite", "sleep 300 & printf unfinished");
+    assert_eq!(before, "unfinished");
+    assert!(
+        block.contains("ACCEPTED") && block.contains("passed by exit status; cases: not measured"),
+        "{block}"
+    );
+    assert!(block.contains("what it left running was ended"), "{block}");
+    let (_, block) = said("r2", "suite", "touch bad");
+    assert!(block.contains("REFUSED") && block.contains("c: stderr: word word"), "{block}");
+    let (_, block) = said("r3", "", "true");
+    assert!(block.contains("give --suite DIR"), "{block}");
+    stage.write(
+        "missing/suite.toml",
+        "version = 1\n[[check]]\nname = \"c\"\nrun = [\"no-such-tool\"]\nresult = \"tap\"\n",
+    );
+    let (_, block) = said("r4", "missing", "true");
+    assert_eq!(block.matches("no-such-tool").count(), 1, "{block}");
 }
 
 /// PC-01: no controlling terminal, so nothing can wait for a person.
@@ -238,6 +285,31 @@ fn pc42_pc43_strays_are_ended_before_the_freeze() {
     let ran = stage.run(&["--timeout", "1"], "echo now > f; trap '' TERM; while :; do sleep 1; done");
     ran.is(0, "visible_pass");
     assert_eq!(ran.summary.get("agent_timed_out").unwrap().as_bool(), Some(true));
+}
+
+/// What a failing check printed is kept, and the folders of one run are in nothing that is digested.
+#[test]
+fn two_runs_of_a_failing_suite_have_one_result() {
+    let toml = "version = 1\n[[check]]\nname = \"c\"\nrun = [\"/bin/sh\", \"{suite}/c.sh\", \"{workspace}\", \"{scratch}\"]\nresult = \"tap\"\n";
+    let script =
+        "echo 1..2; echo \"not ok 1 - $0\"; echo \"not ok 2 - $1 and $2\"; echo \"why: $0\" >&2; exit 1\n";
+    let record = || {
+        let stage = Stage::command(toml, &[("c.sh", script)]);
+        let ran = stage.run(&[], "true");
+        ran.is(20, "visible_fail");
+        let bytes = fs::read(stage.path("run/visible_RUN-ON.json")).unwrap();
+        (ran, canon::Reader::strict().read(&bytes).unwrap())
+    };
+    let ((ran, one), (_, other)) = (record(), record());
+    assert_eq!(vectors::text(&one, "result_sha256"), vectors::text(&other, "result_sha256"));
+    assert_eq!(one, other);
+    let said = String::from_utf8(canon::canonical(&one)).unwrap();
+    assert!(said.contains("{suite}/c.sh") && said.contains("{workspace} and {scratch}"), "{said}");
+    assert!(!said.contains("touchstone-gate") && !said.contains("_frozen"), "{said}");
+    let printed = &vectors::list(&one, "printed")[0];
+    assert_eq!(vectors::text(printed, "stderr_tail"), "why: {suite}/c.sh\n");
+    let failures = vectors::list(&ran.summary, "failures");
+    assert_eq!(failures.last().unwrap().as_str(), Some("c: stderr: why: {suite}/c.sh"));
 }
 
 /// Without a suite's counts an exit status is not enough (ruling 10).

@@ -96,6 +96,25 @@ fn pc60_nothing_is_never_ok() {
     );
 }
 
+/// What a person reads: whose key it is, and where the receipts are when they lie one folder further down.
+#[test]
+fn the_words_for_people() {
+    let stage = Stage::new();
+    stage.run(&[], "true").is(20, "no_suite");
+    let said = |more: &[&str], path: &std::path::Path| {
+        let output = touchstone().arg("verify").args(more).arg(path).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let run = stage.path("run");
+    let text = said(&[], &run);
+    assert!(text.contains("made for its run") && text.contains("--expect-key"), "{text}");
+    assert!(text.lines().skip(1).all(|line| line.chars().count() <= 80), "{text}");
+    let key = "a".repeat(64);
+    assert!(said(&["--expect-key", &key], &run).contains("(not the pinned key)"));
+    assert!(said(&[], stage.root.path()).contains("did you mean"));
+    assert!(!said(&[], &stage.path("suite")).contains("did you mean"));
+}
+
 #[test]
 fn anchors_and_pins() {
     let stage = Stage::new();
