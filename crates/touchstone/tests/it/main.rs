@@ -1,9 +1,11 @@
 //! The binary as a user runs it.
 #![allow(clippy::unwrap_used)]
 
+mod command_suites;
 mod crash;
 mod demo;
 mod facts;
+mod floor;
 mod hostile;
 mod judges;
 mod keys;
@@ -13,4 +15,5 @@ mod run;
 mod stage;
 mod suites;
 mod verify;
+mod verify_claims;
 mod workspace;
