@@ -90,6 +90,19 @@ fn what_comes_and_goes_has_moved() {
     });
 }
 
+/// Which list was left out is part of the hash, also where the tree has nothing of it.
+#[test]
+fn the_list_of_what_is_left_out_is_hashed() {
+    let root = tempfile::tempdir().unwrap();
+    for content in [None, Some("x")] {
+        if let Some(content) = content {
+            fs::write(root.path().join("f"), content).unwrap();
+        }
+        let scan = scan(root.path(), &Limits::default()).unwrap();
+        assert_ne!(hash_v2(&scan, Excluded::Nothing), hash_v2(&scan, Excluded::CacheDirectories));
+    }
+}
+
 /// Who is to blame (ruling 16): a copy that fails is the desk's only when a copy of nothing fails as well.
 #[test]
 fn a_fault_of_the_freeze_has_an_owner() {

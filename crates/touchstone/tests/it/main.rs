@@ -10,6 +10,7 @@ mod hostile;
 mod judges;
 mod keys;
 mod peer;
+mod places;
 mod record;
 mod run;
 mod stage;
