@@ -1,64 +1,89 @@
 use super::*;
 use desk::sandbox::Status;
 
-/// A copy of the helper whose probe calls one of its findings by another name: its answer never comes back.
-fn mute(folder: &tempfile::TempDir, probe: Probe) -> PathBuf {
-    let mut bytes = std::fs::read(helper()).unwrap();
-    let name = probe.code().as_bytes();
-    let found: Vec<usize> =
-        bytes.windows(name.len()).enumerate().filter(|(_, at)| *at == name).map(|(at, _)| at).collect();
-    assert!(!found.is_empty(), "the name of {probe:?} is not in the binary");
-    for at in found {
-        bytes[at] = b'X';
-    }
-    let path = folder.path().join(format!("touchstone-{}", probe.code()));
-    std::fs::write(&path, bytes).unwrap();
-    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
-    path
+/// A helper that confines as ours does and whose probe says what `say` prints.
+struct Singer {
+    folder: tempfile::TempDir,
 }
 
-/// What was not measured is not promised: a level with one unanswered probe is not reported.
+impl Singer {
+    fn new(say: &str) -> Singer {
+        let folder = tempfile::Builder::new().prefix("touchstone-singer-").tempdir().unwrap();
+        std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).unwrap();
+        let ours = helper();
+        let script = format!(
+            "#!/bin/sh\ncase $1 in __confine) exec '{}' \"$@\";; __canary) {say};; esac\n",
+            ours.display()
+        );
+        let path = folder.path().join("helper");
+        std::fs::write(&path, script).unwrap();
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
+        Singer { folder }
+    }
+
+    fn at(&self, choice: Choice, forbid_userns: bool) -> Result<Sandbox, Unavailable> {
+        let helper = Some(self.folder.path().join("helper"));
+        Establish { helper, forbid_userns, ..Establish::new(choice, None) }.run()
+    }
+}
+
+/// Every probe blocked but one, of which the given word is said, or nothing.
+fn all_but(probe: Probe, word: Option<&str>) -> String {
+    let lines = Probe::ALL.iter().filter_map(|one| {
+        let word = if *one == probe { word? } else { "blocked" };
+        Some(format!("{}\\t{word}\\ttext\\n", one.code()))
+    });
+    format!("printf '{}'", lines.collect::<String>())
+}
+
+/// What is open or was not measured is not promised: a level with one such probe is not reported, and nothing falls to
+/// no confinement by itself. Whether the probe is promised is the level's matter.
 #[test]
-fn an_unanswered_probe_lowers_the_level() {
-    let folder = tempfile::Builder::new().prefix("touchstone-mute-").tempdir().unwrap();
-    std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).unwrap();
+fn one_probe_that_is_not_blocked_lowers_the_level() {
     let honest = confined();
-    for probe in [Probe::Keyctl, Probe::SeeDesk] {
-        let path = mute(&folder, probe);
-        for forbid_userns in [false, true] {
-            let establish = |choice| Establish {
-                helper: Some(path.clone()),
-                forbid_userns,
-                ..Establish::new(choice, None)
-            };
-            let why = Cause::NotBlocked(vec![probe]);
-            let excused = probe == Probe::SeeDesk;
-            match establish(Choice::Auto).run() {
-                // Names of processes are not promised at level Landlock.
+    let has = |level| honest.iter().any(|sandbox| sandbox.level() == level);
+    let blocked = Singer::new(&all_but(Probe::TcpLoopback, Some("blocked")));
+    for sandbox in &honest {
+        let forbid = sandbox.level() == Level::Landlock;
+        assert_eq!(blocked.at(Choice::Auto, forbid).unwrap().level(), sandbox.level(), "the stand-in works");
+    }
+    for probe in Probe::ALL {
+        let excused = matches!(probe, Probe::SeeDesk | Probe::SignalDesk);
+        for word in [Some("reachable"), Some("not_measured"), None] {
+            let singer = Singer::new(&all_but(probe, word));
+            let why = Some(Cause::NotBlocked(vec![probe]));
+            match singer.at(Choice::Auto, false) {
                 Ok(sandbox) => {
-                    assert!(excused, "{probe:?} {:?}", sandbox.level());
-                    assert_eq!(sandbox.level(), Level::Landlock);
-                    assert_eq!(sandbox.measured().answer(probe).code(), "not_measured");
-                    let full = honest.iter().any(|sandbox| sandbox.level() == Level::Full);
-                    assert!(forbid_userns || !full || sandbox.not_full() == Some(&why));
+                    assert!(excused && sandbox.level() == Level::Landlock, "{probe:?} {:?}", sandbox.level());
+                    assert_eq!(sandbox.measured().answer(probe).code(), word.unwrap_or("not_measured"));
+                    assert!(!has(Level::Full) || sandbox.not_full() == why.as_ref());
                 }
                 Err(unavailable) => {
-                    for (level, cause) in
-                        [(Level::Full, &unavailable.full), (Level::Landlock, &unavailable.landlock)]
-                    {
-                        let there = honest.iter().any(|sandbox| sandbox.level() == level);
-                        if there && !(forbid_userns && level == Level::Full) {
-                            assert_eq!(cause.as_ref(), Some(&why), "{level:?} {probe:?}");
-                            assert!(!(excused && level == Level::Landlock));
-                        }
-                    }
-                    assert_eq!(unavailable.none, None, "no silent way to no confinement");
+                    assert!(!has(Level::Full) || unavailable.full == why, "{probe:?} {unavailable}");
+                    let landlock = has(Level::Landlock);
+                    assert!(
+                        !landlock || (unavailable.landlock == why && !excused),
+                        "{probe:?} {unavailable}"
+                    );
+                    assert_eq!(unavailable.none, None);
                 }
             }
-            // Without confinement nothing is promised, and the report says what was not measured.
-            let none = establish(Choice::None).run().unwrap();
-            assert_eq!(none.measured().answer(probe).code(), "not_measured");
         }
+    }
+}
+
+/// What arrived at the desk counts, whatever the probe says.
+#[test]
+fn what_arrived_overrules_the_probe() {
+    let claims = all_but(Probe::TcpLoopback, Some("blocked"));
+    let silent = Singer::new(&claims).at(Choice::None, false).unwrap();
+    assert_eq!(silent.measured().answer(Probe::WriteOutside).code(), "blocked");
+    let caught = Singer::new(&format!("echo x > written; {claims}")).at(Choice::None, false).unwrap();
+    assert_eq!(caught.measured().answer(Probe::WriteOutside).code(), "reachable");
+    // A probe that fails is none.
+    for say in ["exit 1", "kill -9 $$"] {
+        let failed = Singer::new(&format!("{claims}; {say}")).at(Choice::None, false).unwrap_err();
+        assert!(matches!(failed.none, Some(Cause::ProbeFailed(_))), "{say}: {failed}");
     }
 }
 
