@@ -20,6 +20,9 @@ use std::time::{Duration, Instant};
 /// The hostile programs.
 #[path = "sandbox/hostile.rs"]
 mod hostile;
+/// What is left to a program inside, and what a level is called then.
+#[path = "sandbox/inside.rs"]
+mod inside;
 /// Starting, ending, wiring.
 #[path = "sandbox/runs.rs"]
 mod runs;

@@ -2,5 +2,6 @@
 #![allow(clippy::unwrap_used)]
 
 mod chains;
+mod claims;
 mod keys;
 mod runs;

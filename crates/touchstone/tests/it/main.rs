@@ -1,16 +1,20 @@
 //! The binary as a user runs it.
 #![allow(clippy::unwrap_used)]
 
+mod command_suites;
 mod crash;
 mod demo;
 mod facts;
+mod floor;
 mod hostile;
 mod judges;
 mod keys;
 mod peer;
+mod places;
 mod record;
 mod run;
 mod stage;
 mod suites;
 mod verify;
+mod verify_claims;
 mod workspace;
