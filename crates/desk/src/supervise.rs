@@ -59,8 +59,6 @@ pub enum Output {
     Capture,
     /// The desk's own stream.
     Inherit,
-    /// Both.
-    Tee,
     /// `/dev/null`.
     Null,
 }
@@ -374,8 +372,8 @@ pub(crate) fn launch(
         keeper,
         status,
         answer: Vec::new(),
-        stdout: Stream::new(stdout, ceiling, (streams.stdout == Output::Tee).then_some(Repeat::Stdout)),
-        stderr: Stream::new(stderr, ceiling, (streams.stderr == Output::Tee).then_some(Repeat::Stderr)),
+        stdout: Stream::new(stdout, ceiling),
+        stderr: Stream::new(stderr, ceiling),
         started: Instant::now(),
         patience: job.limits.wall_ms.map(|ms| Duration::from_millis(ms).saturating_add(KEEPER_GRACE)),
     };
@@ -434,7 +432,7 @@ fn output(kind: Output) -> Result<(Stdio, Option<OwnedFd>), StartError> {
     Ok(match kind {
         Output::Null => (Stdio::null(), None),
         Output::Inherit => (Stdio::inherit(), None),
-        Output::Capture | Output::Tee => {
+        Output::Capture => {
             let (read, write) = pair()?;
             rustix::fs::fcntl_setfl(&read, OFlags::NONBLOCK)
                 .map_err(|e| StartError::System("pipe", e.into()))?;
@@ -448,22 +446,15 @@ fn lost(strays: Strays, wall: Duration) -> Ended {
     Ended { status: Status::Lost, stdout: Captured::default(), stderr: Captured::default(), strays, wall_ms }
 }
 
-/// One captured output: the pipe until it ends, what is kept of it, and where it is repeated.
+/// One captured output: the pipe until it ends, and what is kept of it.
 struct Stream {
     pipe: Option<OwnedFd>,
     keeping: Keeping,
-    repeat: Option<Repeat>,
-}
-
-#[derive(Clone, Copy)]
-enum Repeat {
-    Stdout,
-    Stderr,
 }
 
 impl Stream {
-    fn new(pipe: Option<OwnedFd>, ceiling_bytes: u64, repeat: Option<Repeat>) -> Stream {
-        Stream { pipe, keeping: Keeping::new(ceiling_bytes), repeat }
+    fn new(pipe: Option<OwnedFd>, ceiling_bytes: u64) -> Stream {
+        Stream { pipe, keeping: Keeping::new(ceiling_bytes) }
     }
 
     /// Reads once; false when there is nothing to read at the moment or any more.
@@ -477,22 +468,11 @@ impl Stream {
             }
             Ok(n) => {
                 self.keeping.take(&buffer[..n]);
-                // Our own stream may be closed; the run goes on.
-                let _ = match self.repeat {
-                    None => Ok(()),
-                    Some(Repeat::Stdout) => repeat(io::stdout().lock(), &buffer[..n]),
-                    Some(Repeat::Stderr) => repeat(io::stderr().lock(), &buffer[..n]),
-                };
                 true
             }
             Err(_) => false,
         }
     }
-}
-
-fn repeat(mut to: impl Write, bytes: &[u8]) -> io::Result<()> {
-    to.write_all(bytes)?;
-    to.flush()
 }
 
 /// The desk's side of one run: reads both outputs and the answer until the answer's pipe ends.

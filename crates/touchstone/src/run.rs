@@ -128,7 +128,7 @@ fn stop_on_signals(interrupted: &Arc<AtomicBool>) -> std::io::Result<()> {
 
 fn print(report: &Report, json: bool) {
     if json {
-        output::line(&String::from_utf8_lossy(&canon::canonical(&report.summary)));
+        output::line(&String::from_utf8_lossy(&canon::canonical(&report.answer())));
     } else {
         output::rule("touchstone");
         for line in lines(report) {
