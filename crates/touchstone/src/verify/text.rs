@@ -173,7 +173,7 @@ fn print_anchor(chain: &ChainReport, facts: &ChainFacts) {
         (false, _) => "made for its run; pin it with --expect-key",
     };
     let anchored = match chain.completeness {
-        Completeness::NotAnchored => "(not anchored: a cut-off tail would not show)",
+        Completeness::NotAnchored => "(not anchored: whole runs cut off the end would not show)",
         Completeness::Anchored => "(anchored)",
         Completeness::Contradicted => "(contradicted by what is known from outside)",
     };
