@@ -10,14 +10,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use verdict::StopReason;
 
 /// Freezes that are tried in any case, and at most.
-const AT_LEAST: usize = 40;
-const AT_MOST: usize = 800;
+const AT_LEAST: usize = 3;
+const AT_MOST: usize = 200;
 
 /// Freezes while `meddle` runs again and again on another thread, until a freeze was refused as moved.
 fn frozen_under(meddle: impl Fn(&Path, u64) + Sync) {
     let (root, run) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    // The larger file makes the time between copying and comparing long.
-    fs::write(root.path().join("large"), vec![7; 1 << 20]).unwrap();
+    // So many that copying them takes longer than one turn of a thread, also on a single core.
+    for folder in 0..15 {
+        fs::create_dir(root.path().join(format!("d{folder}"))).unwrap();
+        for file in 0..100 {
+            fs::write(root.path().join(format!("d{folder}/{file}")), "content").unwrap();
+        }
+    }
     for name in ["a", "b", "m"] {
         fs::write(root.path().join(name), "00000000").unwrap();
     }
@@ -51,7 +56,7 @@ fn tries(root: &Path, run: &Path) -> usize {
                 let got = scan(&copy, &Limits::default()).unwrap();
                 // By their hashes, so that this test does not share the comparison that it tests.
                 let hash = |scan| hash_v2(scan, Excluded::Nothing);
-                assert_eq!(hash(&live), hash(&got), "taken, and the copy is another tree: {live:?} {got:?}");
+                assert_eq!(hash(&live), hash(&got), "taken, and the copy is another tree");
             }
             Err(Fault::Moved(_)) => moved += 1,
             // Listed and gone before it was opened.
@@ -76,18 +81,19 @@ fn a_file_that_is_rewritten_has_moved() {
 /// A folder and a link are not opened for copying: only the comparison tells.
 #[test]
 fn what_comes_and_goes_has_moved() {
-    frozen_under(|root, _| {
-        fs::create_dir(root.join("z")).unwrap();
-        fs::remove_dir(root.join("z")).unwrap();
+    // One step at a time: wherever the other thread is stopped, both states are as likely.
+    let step = |root: &Path, count: u64, come: fn(&Path), go: fn(&Path)| {
+        let path = root.join("c");
+        if count.is_multiple_of(2) { come(&path) } else { go(&path) }
+    };
+    frozen_under(|root, count| {
+        step(root, count, |path| fs::create_dir(path).unwrap(), |path| fs::remove_dir(path).unwrap());
     });
-    frozen_under(|root, _| {
-        std::os::unix::fs::symlink("a", root.join("c")).unwrap();
-        fs::remove_file(root.join("c")).unwrap();
+    let remove = |path: &Path| fs::remove_file(path).unwrap();
+    frozen_under(|root, count| {
+        step(root, count, |path| std::os::unix::fs::symlink("a", path).unwrap(), remove);
     });
-    frozen_under(|root, _| {
-        fs::write(root.join("c"), "").unwrap();
-        fs::remove_file(root.join("c")).unwrap();
-    });
+    frozen_under(|root, count| step(root, count, |path| fs::write(path, "").unwrap(), remove));
 }
 
 /// Which list was left out is part of the hash, also where the tree has nothing of it.

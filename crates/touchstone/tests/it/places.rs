@@ -58,6 +58,19 @@ fn the_chain_is_the_owners_alone() {
         assert_eq!(mode(&chain), 0o600, "{script}");
         assert_eq!(mode(&stage.path("run")), 0o700);
     }
+    // Also while the agent runs, in a folder that was there before and in one that was not.
+    for made in [false, true] {
+        let stage = Stage::new();
+        let run = stage.path("run");
+        if made {
+            fs::create_dir(&run).unwrap();
+            set(&run, 0o700);
+        }
+        let script = "stat -c %a \"$1\" \"$1/receipts_RUN-ON.ndjson\" > modes";
+        let agent = ["/bin/sh", "-c", script, "sh", run.to_str().unwrap()];
+        ran(stage.command_line(&[], &agent).output().unwrap()).is(20, "no_suite");
+        assert_eq!(fs::read_to_string(stage.path("workspace/modes")).unwrap(), "700\n600\n");
+    }
 }
 
 /// The same bytes in another file: a writer that holds the old one would write into nothing.
