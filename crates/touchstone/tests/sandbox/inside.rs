@@ -2,13 +2,13 @@ use super::*;
 use desk::sandbox::Status;
 
 /// A helper that confines as ours does and whose probe says what `say` prints.
-struct Singer {
+struct StandIn {
     folder: tempfile::TempDir,
 }
 
-impl Singer {
-    fn new(say: &str) -> Singer {
-        let folder = tempfile::Builder::new().prefix("touchstone-singer-").tempdir().unwrap();
+impl StandIn {
+    fn new(say: &str) -> StandIn {
+        let folder = tempfile::Builder::new().prefix("touchstone-stand-in-").tempdir().unwrap();
         std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).unwrap();
         let ours = helper();
         let script = format!(
@@ -18,7 +18,7 @@ impl Singer {
         let path = folder.path().join("helper");
         std::fs::write(&path, script).unwrap();
         std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
-        Singer { folder }
+        StandIn { folder }
     }
 
     fn at(&self, choice: Choice, forbid_userns: bool) -> Result<Sandbox, Unavailable> {
@@ -42,7 +42,7 @@ fn all_but(probe: Probe, word: Option<&str>) -> String {
 fn one_probe_that_is_not_blocked_lowers_the_level() {
     let honest = confined();
     let has = |level| honest.iter().any(|sandbox| sandbox.level() == level);
-    let blocked = Singer::new(&all_but(Probe::TcpLoopback, Some("blocked")));
+    let blocked = StandIn::new(&all_but(Probe::TcpLoopback, Some("blocked")));
     for sandbox in &honest {
         let forbid = sandbox.level() == Level::Landlock;
         assert_eq!(blocked.at(Choice::Auto, forbid).unwrap().level(), sandbox.level(), "the stand-in works");
@@ -50,9 +50,9 @@ fn one_probe_that_is_not_blocked_lowers_the_level() {
     for probe in Probe::ALL {
         let excused = matches!(probe, Probe::SeeDesk | Probe::SignalDesk);
         for word in [Some("reachable"), Some("not_measured"), None] {
-            let singer = Singer::new(&all_but(probe, word));
+            let stand_in = StandIn::new(&all_but(probe, word));
             let why = Some(Cause::NotBlocked(vec![probe]));
-            match singer.at(Choice::Auto, false) {
+            match stand_in.at(Choice::Auto, false) {
                 Ok(sandbox) => {
                     assert!(excused && sandbox.level() == Level::Landlock, "{probe:?} {:?}", sandbox.level());
                     assert_eq!(sandbox.measured().answer(probe).code(), word.unwrap_or("not_measured"));
@@ -76,13 +76,13 @@ fn one_probe_that_is_not_blocked_lowers_the_level() {
 #[test]
 fn what_arrived_overrules_the_probe() {
     let claims = all_but(Probe::TcpLoopback, Some("blocked"));
-    let silent = Singer::new(&claims).at(Choice::None, false).unwrap();
+    let silent = StandIn::new(&claims).at(Choice::None, false).unwrap();
     assert_eq!(silent.measured().answer(Probe::WriteOutside).code(), "blocked");
-    let caught = Singer::new(&format!("echo x > written; {claims}")).at(Choice::None, false).unwrap();
+    let caught = StandIn::new(&format!("echo x > written; {claims}")).at(Choice::None, false).unwrap();
     assert_eq!(caught.measured().answer(Probe::WriteOutside).code(), "reachable");
     // A probe that fails is none.
     for say in ["exit 1", "kill -9 $$"] {
-        let failed = Singer::new(&format!("{claims}; {say}")).at(Choice::None, false).unwrap_err();
+        let failed = StandIn::new(&format!("{claims}; {say}")).at(Choice::None, false).unwrap_err();
         assert!(matches!(failed.none, Some(Cause::ProbeFailed(_))), "{say}: {failed}");
     }
 }
