@@ -145,8 +145,8 @@ fn dependencies() {
 
 #[test]
 fn words_and_links() {
-    sees("machine-paths", "docs/a.md", 1, "see /work/main\n");
-    sees("machine-paths", "a.rs", 1, "let a = \"/root/.cargo\";\n");
+    sees("machine-paths", "docs/a.md", 1, "see /work/here\n");
+    sees("machine-paths", "a.rs", 1, "let a = \"/root/here\";\n");
     passes("machine-paths", "docs/a.md", "$HOME/work/ and src/root/x\n");
     sees("banned-words", "docs/a.md", 1, "It is a trust\nlayer, but\na tamper-proof one.\n");
     sees("banned-words", "a.rs", 1, "/// An enforcement layer.\n");

@@ -292,41 +292,6 @@ fn standard_input_is_what_was_given() {
     }
 }
 
-/// `cargo test --release -p touchstone --test sandbox -- --ignored --nocapture --exact runs::how_long_a_start_takes`
-#[test]
-#[ignore = "a measurement, not a test: prints medians"]
-fn how_long_a_start_takes() {
-    let mut all = confined();
-    all.push(setting(Choice::None, None, false).unwrap());
-    for sandbox in all {
-        let place = Place::new();
-        let mut times: Vec<Duration> = (0..50)
-            .map(|_| {
-                let begin = Instant::now();
-                assert_eq!(run(&sandbox, place.spec(&["/bin/true"])).status, Status::Exited(0));
-                begin.elapsed()
-            })
-            .collect();
-        times.sort();
-        eprintln!(
-            "{}: /bin/true p50 {:?}, p90 {:?}, max {:?}",
-            sandbox.level().code(),
-            times[25],
-            times[45],
-            times[49]
-        );
-    }
-    let begin = Instant::now();
-    Establish {
-        helper: Some(helper()),
-        bait_directory: Some("/tmp".into()),
-        ..Establish::new(Choice::Auto, None)
-    }
-    .run()
-    .unwrap();
-    eprintln!("establish: {:?}", begin.elapsed());
-}
-
 // ---- without a sandbox: the agent
 
 fn agent(script: &str) -> Start {

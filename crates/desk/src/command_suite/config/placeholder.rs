@@ -141,7 +141,7 @@ fn placeholder(text: &str) -> Result<(Placeholder, &str), String> {
     match Placeholder::ALL.iter().find(|(_, known)| *known == name) {
         Some((placeholder, _)) => Ok((*placeholder, after)),
         None => Err(format!(
-            "unknown placeholder {{{name}}}; known are {{suite}}, {{workspace}}, {{report}} and {{scratch}}"
+            "unknown placeholder {{{name}}}; known are {{suite}}, {{workspace}}, {{report}} and {{scratch}}, and {{{{ for a brace"
         )),
     }
 }

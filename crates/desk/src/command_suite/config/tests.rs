@@ -162,7 +162,10 @@ fn placeholders_and_braces() {
     check_arg("--a={suite}/x:{workspace}{report}{scratch}", "--a=S/x:WRT");
     check_arg("{{suite}} {{{suite}}}", "{suite} {S}");
     check_arg("", "");
-    check_arg("{home}", "unknown placeholder {home}; known are {suite}, {workspace}, {report} and {scratch}");
+    check_arg(
+        "{home}",
+        "unknown placeholder {home}; known are {suite}, {workspace}, {report} and {scratch}, and {{ for a brace",
+    );
     check_arg("{suite", "a { without its }; write {{ for a brace");
     check_arg("a}", "a single }; write }} for a brace");
     check_arg("a\0", "an argument cannot hold a NUL");
