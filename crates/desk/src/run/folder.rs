@@ -228,8 +228,11 @@ fn make_run_dir(path: &Path) -> Result<(), UsageError> {
 }
 
 impl Folder {
-    /// Nothing was started: the run directory goes, if it is empty.
-    pub(super) fn give_back(&self) {
+    /// Nothing was started or signed: the run directory goes, if the desk alone wrote into it.
+    pub(super) fn give_back(&self, unused: ChainFile) {
+        drop(unused);
+        let _ = fs::remove_file(self.chain_file());
+        let _ = fs::remove_file(self.public_file());
         let _ = fs::remove_dir(&self.run_dir);
     }
 
@@ -244,7 +247,7 @@ impl Folder {
     /// A fresh key, its public half beside the chain, and the empty chain. Creating the chain is what claims the run
     /// directory: of two runs at once only one gets it.
     pub(super) fn open_chain(&self) -> Result<ChainFile, RunError> {
-        let path = self.file(&format!("receipts_{ARM}.ndjson"));
+        let path = self.chain_file();
         let identity = keydir::fresh().map_err(|error| RunError::Io(path.clone(), error))?;
         let key = identity.public();
         let chain = ChainFile::create(&path, identity).map_err(|error| match error.kind() {
@@ -254,6 +257,10 @@ impl Folder {
         let path = self.public_file();
         write_atomic(&path, &public_text(&key), 0o644).map_err(|error| RunError::Io(path, error))?;
         Ok(chain)
+    }
+
+    fn chain_file(&self) -> PathBuf {
+        self.file(&format!("receipts_{ARM}.ndjson"))
     }
 
     fn public_file(&self) -> PathBuf {
@@ -280,7 +287,7 @@ impl Folder {
         }
         if !chain.is_intact() {
             mine = false;
-            self.put_aside(&self.file(&format!("receipts_{ARM}.ndjson")));
+            self.put_aside(&self.chain_file());
             chain.restore().map_err(|error| self.failed(error))?;
         }
         for planted in self.strangers() {

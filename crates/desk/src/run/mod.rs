@@ -144,16 +144,17 @@ fn run_phases(options: &Options, watch: &dyn Fn(Phase)) -> Result<Report, RunErr
     let before = scan(&folder.workspace, &Limits::default())
         .map_err(|fault| UsageError::Workspace(folder.workspace.clone(), fault))?;
     let mut facts = Facts::opening(options, &folder, suite.as_ref(), &before);
+    // Claimed before anything is measured there: another run at the same directory lays no bait into ours.
+    let mut chain = folder.open_chain()?;
     let (sandbox, readiness) = std::thread::scope(|scope| {
         let readiness = scope.spawn(|| gate::ready(suite.as_ref(), &folder.workspace));
         let sandbox = confinement(options, &folder, suite.as_ref());
         (sandbox, readiness.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     });
     if let Some(file) = readiness.nothing_declared(suite.as_ref()) {
-        folder.give_back();
+        folder.give_back(chain);
         return Err(UsageError::NothingDeclared(file).into());
     }
-    let mut chain = folder.open_chain()?;
     chain.append("run_start", facts.start())?;
     let sandbox = match sandbox {
         Ok(sandbox) => sandbox,

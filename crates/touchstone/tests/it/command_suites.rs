@@ -57,7 +57,7 @@ fn a_missing_python_module_of_the_suite_is_void() {
     if !has(test, "python3") {
         return;
     }
-    let stage = suite(&[check("c", &["python3", "-m", "no_such_module_here"], "exit")]);
+    let stage = suite(&[check("c", &["python3", "-I", "-m", "no_such_module_here"], "exit")]);
     // A delivery that has a module of this name is no installation either.
     for script in ["true", "echo 'print(1)' > no_such_module_here.py"] {
         let ran = stage.run(&[], script);
@@ -67,7 +67,7 @@ fn a_missing_python_module_of_the_suite_is_void() {
         assert_eq!(stage.verify().0, "VOID");
         std::fs::remove_dir_all(stage.path("run")).unwrap();
     }
-    let there = suite(&[check("c", &["python3", "-m", "this"], "exit")]);
+    let there = suite(&[check("c", &["python3", "-I", "-m", "this"], "exit")]);
     there.run(&[], "true").is(0, "visible_pass");
 }
 

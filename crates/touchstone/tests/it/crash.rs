@@ -1,6 +1,6 @@
 //! kill -9 while a run writes: no acknowledged entry is lost, and a chain without its end is never OK (31.2, PC-64).
 
-use super::stage::{Stage, entries, reasons, touchstone, verify};
+use super::stage::{Stage, entries, reasons, verify};
 use std::fs;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
@@ -142,14 +142,16 @@ fn pc40_a_killed_desk_leaves_no_trace_in_the_workspace() {
     assert_eq!(mounts(), before);
 }
 
-/// Two runs at once on one directory: exactly one gets it.
+/// Several runs at once on one directory: exactly one gets it, and the others do not disturb it.
 #[test]
 fn one_directory_takes_one_run() {
-    let stage = Stage::command(SUITE, &[]);
-    let children: Vec<_> = (0..8).map(|_| start(&stage)).collect();
-    let codes: Vec<_> = children.into_iter().map(|mut child| child.wait().unwrap().code()).collect();
-    assert_eq!(codes.iter().filter(|code| **code == Some(0)).count(), 1, "{codes:?}");
-    assert_eq!(codes.iter().filter(|code| **code == Some(64)).count(), 7, "{codes:?}");
-    assert_eq!(stage.verify().0, "OK");
-    assert!(touchstone().arg("--version").output().unwrap().status.success());
+    for round in 0..12 {
+        let stage = Stage::command(SUITE, &[]);
+        let children: Vec<_> = (0..8).map(|_| start(&stage)).collect();
+        let mut codes: Vec<_> =
+            children.into_iter().map(|mut child| child.wait().unwrap().code().unwrap()).collect();
+        codes.sort_unstable();
+        assert_eq!(codes, [0, 64, 64, 64, 64, 64, 64, 64], "round {round}");
+        assert_eq!(stage.verify().0, "OK");
+    }
 }
