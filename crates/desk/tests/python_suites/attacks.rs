@@ -335,12 +335,13 @@ fn forged_protocol_messages_break_the_file() {
         "frame({'cb': 1, 'n': 1, 'a': ['t'], 'k': ['d'], 'w': [], 'o': []})",
         "raw = b'[' * 5000; put(len(raw).to_bytes(4, 'big') + raw)",
         "os.close(5)",
-        "os.fork()",
+        // A child that speaks too. One that speaks after the last check was answered is as if it had not spoken.
+        "pid = os.fork(); pid or (frame({'n': 3, 'm': [], 'v': 5, 'o': []}), os._exit(0)); os.waitpid(pid, 0)",
     ] {
         let candidate = format!(
             "{send}def add(a, b):\n    {forgery}\n    return 5\ndef name(): return 'gold'\ndef items(): return [1, 2, 3]\n"
         );
-        let result = refused(Isolation::Process, &candidate);
+        let result = attack(Isolation::Process, &candidate);
         assert!(!result.complete(), "{forgery}\n{}", story(&result));
         assert!(!result.files[0].timed_out, "{forgery}");
     }
