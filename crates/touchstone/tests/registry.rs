@@ -45,6 +45,7 @@ fn emitted() -> Vec<(&'static str, Vec<&'static str>)> {
         of("process", StartError::CODES),
         ("run", StopReason::ALL.iter().map(|reason| reason.code()).collect()),
         of("record", record::Cause::CODES),
+        of("kernel", kernel::skill::Fault::CODES),
     ]
 }
 

@@ -1,0 +1,105 @@
+//! Skills: a manifest and a pure function (K-4).
+
+mod builtin;
+
+use canon::{Object, Value};
+
+/// What a skill says about itself. The router reads `name`, `description` and `triggers`, nothing else.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Manifest {
+    /// `family.verb`, unique among the skills of a kernel.
+    pub name: String,
+    /// Version of its behaviour; a change of any output raises it.
+    pub version: u32,
+    /// What it does, in the words that somebody who needs it would use.
+    pub description: String,
+    /// Phrases that mean this skill and no other; matched whole, on normalised text.
+    pub triggers: Vec<String>,
+    /// Lowest permission of an envelope that may use it, 0 to 3.
+    pub permission: u8,
+    /// Members of the payload that it reads.
+    pub arguments: Vec<Argument>,
+    /// Payloads and what the skill makes of them; each is a test.
+    pub examples: Vec<Example>,
+}
+
+/// One member of the payload.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Argument {
+    /// Name of the member.
+    pub name: String,
+    /// What it holds, with unit and range.
+    pub meaning: String,
+    /// Whether the skill refuses a payload without it.
+    pub required: bool,
+}
+
+/// A payload and its output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Example {
+    /// The payload.
+    pub payload: Object,
+    /// The output.
+    pub output: Value,
+}
+
+canon::codes! {
+    /// Why a skill gave no output. Each is the reason of a verdict, never a crash.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Fault {
+        /// A member of the payload that the skill needs is not there.
+        ArgumentMissing = "struct_argument_missing",
+        /// A member of the payload has the wrong type or is outside its range.
+        ArgumentUnfit = "struct_argument_unfit",
+    }
+}
+
+/// A skill that gave no output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failed {
+    /// The reason code.
+    pub fault: Fault,
+    /// Which argument, or what happened; no time, no address.
+    pub detail: String,
+}
+
+/// The skills of a kernel, in the order of their names.
+#[derive(Debug, Default)]
+pub struct Skills {
+    entries: Vec<Entry>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    manifest: Manifest,
+    body: Body,
+}
+
+#[derive(Debug)]
+enum Body {
+    Builtin(builtin::Function),
+}
+
+impl Skills {
+    /// Every skill that comes with the kernel.
+    pub fn builtin() -> Skills {
+        let mut entries = builtin::all();
+        entries.sort_by(|a, b| a.manifest.name.cmp(&b.manifest.name));
+        Skills { entries }
+    }
+
+    /// The manifests, in the order of their names; the position is the number that [`Skills::run`] takes.
+    pub fn manifests(&self) -> impl ExactSizeIterator<Item = &Manifest> {
+        self.entries.iter().map(|entry| &entry.manifest)
+    }
+
+    /// Runs the skill at `index` on a payload. Outputs hold no floats: a number that is not an integer is a string.
+    ///
+    /// # Errors
+    /// A [`Failed`] with the reason code; the same payload always gives the same one.
+    pub fn run(&self, index: usize, payload: &Object) -> Result<Value, Failed> {
+        match &self.entries[index].body {
+            Body::Builtin(function) => function(payload),
+        }
+    }
+}
