@@ -4,6 +4,7 @@
 //! whatever gets hashed or signed (`docs/formats.md`, "Canonical JSON").
 #![deny(clippy::disallowed_methods, clippy::disallowed_types, clippy::float_arithmetic)]
 
+mod build;
 mod codes;
 mod digest;
 mod number;

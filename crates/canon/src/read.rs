@@ -1,8 +1,9 @@
 //! The strict JSON reader. Every refusal names its byte offset; no input makes it panic or recurse past the
 //! depth limit.
 
-use crate::number::{Float, Int};
-use crate::value::{Object, Value};
+use crate::build::{Build, Values};
+use crate::value::Value;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// Bounds of one document.
@@ -110,6 +111,11 @@ impl Reader {
 
     /// The value of a whole document: one value, surrounded by nothing but JSON blanks.
     pub fn read(&self, bytes: &[u8]) -> Result<Value, ReadError> {
+        self.build(bytes, Values)
+    }
+
+    /// The same document as whatever `build` makes of it.
+    pub(crate) fn build<'a, B: Build<'a>>(&self, bytes: &'a [u8], build: B) -> Result<B::Value, ReadError> {
         let fail = |fault, offset| Err(ReadError { fault, offset });
         if bytes.len() > self.limits.bytes_max {
             return fail(ReadFault::TooLong(self.limits.bytes_max), self.limits.bytes_max);
@@ -121,7 +127,7 @@ impl Reader {
             Ok(text) => text,
             Err(error) => return fail(ReadFault::NotUtf8, error.valid_up_to()),
         };
-        let mut cursor = Cursor { text, at: 0, depth: 0, options: *self };
+        let mut cursor = Cursor { text, at: 0, depth: 0, options: *self, build };
         cursor.blanks();
         let value = cursor.value()?;
         cursor.blanks();
@@ -132,16 +138,17 @@ impl Reader {
     }
 }
 
-struct Cursor<'a> {
+struct Cursor<'a, B> {
     text: &'a str,
     at: usize,
     depth: usize,
     options: Reader,
+    build: B,
 }
 
 type Read<T> = Result<T, ReadError>;
 
-impl<'a> Cursor<'a> {
+impl<'a, B: Build<'a>> Cursor<'a, B> {
     fn peek(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
     }
@@ -166,14 +173,17 @@ impl<'a> Cursor<'a> {
         found
     }
 
-    fn value(&mut self) -> Read<Value> {
+    fn value(&mut self) -> Read<B::Value> {
         match self.peek() {
-            Some(b'{') => self.nested(Cursor::object),
-            Some(b'[') => self.nested(Cursor::array),
-            Some(b'"') => Ok(Value::Str(self.string()?)),
-            Some(b't') => self.word("true", Value::Bool(true)),
-            Some(b'f') => self.word("false", Value::Bool(false)),
-            Some(b'n') => self.word("null", Value::Null),
+            Some(b'{') => self.nested(Self::object),
+            Some(b'[') => self.nested(Self::array),
+            Some(b'"') => {
+                let text = self.string()?;
+                Ok(self.build.string(text))
+            }
+            Some(b't') => self.word("true", self.build.boolean(true)),
+            Some(b'f') => self.word("false", self.build.boolean(false)),
+            Some(b'n') => self.word("null", self.build.null()),
             Some(b'N') => self.non_finite("NaN", f64::NAN),
             Some(b'I') => self.non_finite("Infinity", f64::INFINITY),
             Some(b'-' | b'0'..=b'9') => self.number(),
@@ -181,7 +191,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    fn nested(&mut self, parse: fn(&mut Self) -> Read<Value>) -> Read<Value> {
+    fn nested(&mut self, parse: fn(&mut Self) -> Read<B::Value>) -> Read<B::Value> {
         if self.depth == self.options.limits.depth_max {
             return self.fail(ReadFault::TooDeep(self.options.limits.depth_max));
         }
@@ -193,16 +203,16 @@ impl<'a> Cursor<'a> {
         Ok(value)
     }
 
-    fn array(&mut self) -> Read<Value> {
+    fn array(&mut self) -> Read<B::Value> {
         let mut items = Vec::new();
         if self.take(b']') {
-            return Ok(Value::Array(items));
+            return Ok(self.build.array(items));
         }
         loop {
             items.push(self.value()?);
             self.blanks();
             if self.take(b']') {
-                return Ok(Value::Array(items));
+                return Ok(self.build.array(items));
             }
             if !self.take(b',') {
                 return self.unexpected();
@@ -211,12 +221,12 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    fn object(&mut self) -> Read<Value> {
-        let mut members: Vec<(String, Value)> = Vec::new();
+    fn object(&mut self) -> Read<B::Value> {
+        let mut members: Vec<(B::Key, B::Value)> = Vec::new();
         let mut seen = Seen::default();
         let mut repeated = false;
         if self.take(b'}') {
-            return Ok(Value::Object(Object::default()));
+            return Ok(self.build.object(members));
         }
         loop {
             if self.peek() != Some(b'"') {
@@ -231,15 +241,15 @@ impl<'a> Cursor<'a> {
             self.blanks();
             if seen.insert(&key, &members) {
                 if !self.options.peer {
-                    return Err(ReadError { fault: ReadFault::DuplicateKey(key), offset: key_at });
+                    return Err(ReadError { fault: ReadFault::DuplicateKey(key.into_owned()), offset: key_at });
                 }
                 repeated = true;
             }
-            members.push((key, self.value()?));
+            members.push((key.into(), self.value()?));
             self.blanks();
             if self.take(b'}') {
                 let members = if repeated { last_of_each(members) } else { members };
-                return Ok(Value::Object(Object::from_unique(members)));
+                return Ok(self.build.object(members));
             }
             if !self.take(b',') {
                 return self.unexpected();
@@ -248,7 +258,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    fn word(&mut self, word: &str, value: Value) -> Read<Value> {
+    fn word(&mut self, word: &str, value: B::Value) -> Read<B::Value> {
         for byte in word.bytes() {
             if !self.take(byte) {
                 return self.unexpected();
@@ -257,18 +267,20 @@ impl<'a> Cursor<'a> {
         Ok(value)
     }
 
-    fn non_finite(&mut self, word: &str, value: f64) -> Read<Value> {
+    fn non_finite(&mut self, word: &str, value: f64) -> Read<B::Value> {
         if !self.text[self.at..].starts_with(word) {
             return self.unexpected();
         }
-        if !self.options.peer {
-            return self.fail(ReadFault::NonFinite);
+        match self.build.non_finite(value) {
+            Some(value) if self.options.peer => {
+                self.at += word.len();
+                Ok(value)
+            }
+            _ => self.fail(ReadFault::NonFinite),
         }
-        self.at += word.len();
-        Ok(Value::Float(Float::new(value)))
     }
 
-    fn number(&mut self) -> Read<Value> {
+    fn number(&mut self) -> Read<B::Value> {
         let start = self.at;
         if self.take(b'-') && self.peek() == Some(b'I') {
             return self.non_finite("Infinity", f64::NEG_INFINITY);
@@ -293,15 +305,12 @@ impl<'a> Cursor<'a> {
             return self.fail(ReadFault::BadNumber);
         }
         let token = &self.text[start..self.at];
-        if self.at == integer_end {
-            return Ok(Value::Int(Int::from_token(token)));
-        }
-        // The standard library's parser rounds correctly (PC-45).
-        let Ok(value) = token.parse::<f64>() else { return self.fail(ReadFault::BadNumber) };
-        if value.is_infinite() && !self.options.peer {
-            return Err(ReadError { fault: ReadFault::FloatOverflow, offset: start });
-        }
-        Ok(Value::Float(Float::new(value)))
+        let built = if self.at == integer_end {
+            Ok(self.build.integer(token))
+        } else {
+            self.build.decimal(token, self.options.peer)
+        };
+        built.map_err(|fault| ReadError { fault, offset: start })
     }
 
     fn digits(&mut self) -> usize {
@@ -312,25 +321,36 @@ impl<'a> Cursor<'a> {
         self.at - start
     }
 
-    fn string(&mut self) -> Read<String> {
+    /// A string without escapes is a piece of the document; only others are copied.
+    fn string(&mut self) -> Read<Cow<'a, str>> {
         self.at += 1;
-        let mut out = String::new();
+        let start = self.at;
+        self.plain_run();
+        if self.take(b'"') {
+            return Ok(Cow::Borrowed(&self.text[start..self.at - 1]));
+        }
+        let mut out = self.text[start..self.at].to_owned();
         loop {
-            let start = self.at;
-            while matches!(self.peek(), Some(byte) if byte != b'"' && byte != b'\\' && byte >= 0x20) {
-                self.at += 1;
-            }
-            out.push_str(&self.text[start..self.at]);
             match self.peek() {
                 None => return self.fail(ReadFault::UnexpectedEnd),
                 Some(b'"') => {
                     self.at += 1;
-                    return Ok(out);
+                    return Ok(Cow::Owned(out));
                 }
                 Some(b'\\') => out.push(self.escape()?),
                 Some(_) => return self.fail(ReadFault::ControlCharacter),
             }
+            let start = self.at;
+            self.plain_run();
+            out.push_str(&self.text[start..self.at]);
         }
+    }
+
+    /// Up to the next quote, backslash or control character.
+    fn plain_run(&mut self) {
+        let rest = &self.text.as_bytes()[self.at..];
+        let plain = |byte: &u8| *byte != b'"' && *byte != b'\\' && *byte >= 0x20;
+        self.at += rest.iter().position(|byte| !plain(byte)).unwrap_or(rest.len());
     }
 
     fn escape(&mut self) -> Read<char> {
@@ -387,9 +407,10 @@ impl<'a> Cursor<'a> {
 }
 
 /// What Python's reader makes of repeated keys: the last one counts.
-fn last_of_each(members: Vec<(String, Value)>) -> Vec<(String, Value)> {
+fn last_of_each<K: AsRef<str>, V>(members: Vec<(K, V)>) -> Vec<(K, V)> {
     let mut kept = BTreeSet::new();
-    let mut last: Vec<_> = members.into_iter().rev().filter(|(key, _)| kept.insert(key.clone())).collect();
+    let mut last: Vec<_> =
+        members.into_iter().rev().filter(|(key, _)| kept.insert(key.as_ref().to_owned())).collect();
     last.reverse();
     last
 }
@@ -402,12 +423,12 @@ struct Seen(BTreeSet<String>);
 impl Seen {
     const SMALL: usize = 16;
 
-    fn insert(&mut self, key: &str, members: &[(String, Value)]) -> bool {
+    fn insert<K: AsRef<str>, V>(&mut self, key: &str, members: &[(K, V)]) -> bool {
         if members.len() < Seen::SMALL {
-            return members.iter().any(|(name, _)| name == key);
+            return members.iter().any(|(name, _)| name.as_ref() == key);
         }
         if self.0.is_empty() {
-            self.0.extend(members.iter().map(|(name, _)| name.clone()));
+            self.0.extend(members.iter().map(|(name, _)| name.as_ref().to_owned()));
         }
         !self.0.insert(key.to_owned())
     }
