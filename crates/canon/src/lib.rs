@@ -9,6 +9,7 @@ mod codes;
 mod digest;
 mod number;
 mod read;
+pub mod replay;
 mod shown;
 mod value;
 mod write;

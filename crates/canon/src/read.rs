@@ -55,6 +55,8 @@ pub enum ReadFault {
     NonFinite,
     /// A float so large that it would be read as infinity.
     FloatOverflow,
+    /// A number written with an exponent beyond 400 either way; the replay form only.
+    ExponentRange,
     /// Nested deeper than the limit.
     TooDeep(usize),
     /// Longer than the limit, in bytes.
@@ -77,6 +79,7 @@ crate::codes! {
         ReadFault::BadNumber => "json_bad_number",
         ReadFault::NonFinite => "json_non_finite",
         ReadFault::FloatOverflow => "json_float_overflow",
+        ReadFault::ExponentRange => "json_exponent_range",
         ReadFault::TooDeep(_) => "json_too_deep",
         ReadFault::TooLong(_) => "json_too_long",
         ReadFault::TrailingBytes => "json_trailing_bytes",
@@ -241,7 +244,10 @@ impl<'a, B: Build<'a>> Cursor<'a, B> {
             self.blanks();
             if seen.insert(&key, &members) {
                 if !self.options.peer {
-                    return Err(ReadError { fault: ReadFault::DuplicateKey(key.into_owned()), offset: key_at });
+                    return Err(ReadError {
+                        fault: ReadFault::DuplicateKey(key.into_owned()),
+                        offset: key_at,
+                    });
                 }
                 repeated = true;
             }

@@ -99,7 +99,7 @@ fn write_members(out: &mut String, mut members: Vec<(&str, &Value)>, style: &Sty
     out.push('}');
 }
 
-fn write_string(out: &mut String, text: &str, ascii: bool) {
+pub(crate) fn write_string(out: &mut String, text: &str, ascii: bool) {
     out.push('"');
     // Plain strings and plain runs are copied whole: most strings here are hex.
     let plain = |byte: u8| byte >= 0x20 && byte != b'"' && byte != b'\\' && (!ascii || byte < 0x80);

@@ -1,7 +1,7 @@
 //! V-6: the registry is exactly what the product can emit, and what was frozen keeps its meaning.
 #![allow(clippy::unwrap_used)]
 
-use canon::{Digest, ReadFault};
+use canon::{Digest, ReadFault, replay};
 use desk::command_suite::judge::VoidCause;
 use desk::gate::GateReason;
 use desk::python_suite::{InfraError, Kind, SuiteFault};
@@ -21,6 +21,8 @@ fn emitted() -> Vec<(&'static str, Vec<&'static str>)> {
     let of = |layer, codes: &[&'static str]| (layer, codes.to_vec());
     vec![
         of("bytes", ReadFault::CODES),
+        of("table", replay::TableFault::CODES),
+        of("table", replay::FormError::CODES),
         of("bytes chain", Shape::CODES),
         of("chain", Fault::CODES),
         of("chain", Warning::CODES),
