@@ -63,7 +63,11 @@ fn against_serde(table: &Table, name: &str, text: &str, repeat: usize) {
     let (ours, theirs) = pair(
         31,
         || (0..repeat).for_each(|_| drop(black_box(hash(table, black_box(bytes))))),
-        || (0..repeat).for_each(|_| drop(black_box(serde(black_box(bytes))))),
+        || {
+            (0..repeat).for_each(|_| {
+                black_box(serde(black_box(bytes)));
+            })
+        },
     );
     let rate = |time: Duration| (bytes.len() * repeat) as f64 / time.as_secs_f64() / 1e6;
     println!(

@@ -10,6 +10,7 @@ mod digest;
 mod number;
 mod read;
 pub mod replay;
+mod scan;
 mod shown;
 mod value;
 mod write;

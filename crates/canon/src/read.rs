@@ -2,6 +2,7 @@
 //! depth limit.
 
 use crate::build::{Build, Values};
+use crate::scan;
 use crate::value::Value;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -130,7 +131,7 @@ impl Reader {
             Ok(text) => text,
             Err(error) => return fail(ReadFault::NotUtf8, error.valid_up_to()),
         };
-        let mut cursor = Cursor { text, at: 0, depth: 0, options: *self, build };
+        let mut cursor = Cursor { text, at: 0, depth: 0, options: *self, build, members: 0 };
         cursor.blanks();
         let value = cursor.value()?;
         cursor.blanks();
@@ -147,6 +148,8 @@ struct Cursor<'a, B> {
     depth: usize,
     options: Reader,
     build: B,
+    /// Members of the object that was read last: the next one is probably of its kind.
+    members: usize,
 }
 
 type Read<T> = Result<T, ReadError>;
@@ -225,7 +228,7 @@ impl<'a, B: Build<'a>> Cursor<'a, B> {
     }
 
     fn object(&mut self) -> Read<B::Value> {
-        let mut members: Vec<(B::Key, B::Value)> = Vec::new();
+        let mut members: Vec<(B::Key, B::Value)> = Vec::with_capacity(self.members);
         let mut seen = Seen::default();
         let mut repeated = false;
         if self.take(b'}') {
@@ -255,6 +258,7 @@ impl<'a, B: Build<'a>> Cursor<'a, B> {
             self.blanks();
             if self.take(b'}') {
                 let members = if repeated { last_of_each(members) } else { members };
+                self.members = members.len().min(Seen::SMALL);
                 return Ok(self.build.object(members));
             }
             if !self.take(b',') {
@@ -354,9 +358,7 @@ impl<'a, B: Build<'a>> Cursor<'a, B> {
 
     /// Up to the next quote, backslash or control character.
     fn plain_run(&mut self) {
-        let rest = &self.text.as_bytes()[self.at..];
-        let plain = |byte: &u8| *byte != b'"' && *byte != b'\\' && *byte >= 0x20;
-        self.at += rest.iter().position(|byte| !plain(byte)).unwrap_or(rest.len());
+        self.at += scan::plain_run(&self.text.as_bytes()[self.at..]);
     }
 
     fn escape(&mut self) -> Read<char> {

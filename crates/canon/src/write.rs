@@ -1,6 +1,7 @@
 //! The one writer for bytes that get hashed or signed (desk specification 2.1 and 2.2).
 
 use crate::digest::Digest;
+use crate::scan;
 use crate::value::{Object, Value};
 
 /// Canonical JSON: members sorted by code point, no blanks, non-ASCII literal, Python number text.
@@ -101,39 +102,38 @@ fn write_members(out: &mut String, mut members: Vec<(&str, &Value)>, style: &Sty
 
 pub(crate) fn write_string(out: &mut String, text: &str, ascii: bool) {
     out.push('"');
-    // Plain strings and plain runs are copied whole: most strings here are hex.
-    let plain = |byte: u8| byte >= 0x20 && byte != b'"' && byte != b'\\' && (!ascii || byte < 0x80);
-    if text.bytes().all(plain) {
-        out.push_str(text);
-        out.push('"');
-        return;
+    let mut rest = text;
+    loop {
+        // Plain runs are copied whole: most strings here have one.
+        let run = if ascii { ascii_run(rest) } else { scan::plain_run(rest.as_bytes()) };
+        out.push_str(&rest[..run]);
+        rest = &rest[run..];
+        let Some(ch) = rest.chars().next() else { break };
+        write_escaped(out, ch);
+        rest = &rest[ch.len_utf8()..];
     }
-    let mut copied = 0;
-    for (index, ch) in text.char_indices() {
-        let plain = match ch {
-            '"' | '\\' | '\u{0}'..='\u{1f}' => false,
-            _ => !ascii || ch.is_ascii(),
-        };
-        if plain {
-            continue;
-        }
-        out.push_str(&text[copied..index]);
-        copied = index + ch.len_utf8();
-        match ch {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\u{8}' => out.push_str("\\b"),
-            '\t' => out.push_str("\\t"),
-            '\n' => out.push_str("\\n"),
-            '\u{c}' => out.push_str("\\f"),
-            '\r' => out.push_str("\\r"),
-            other => {
-                for unit in other.encode_utf16(&mut [0; 2]) {
-                    out.push_str(&format!("\\u{unit:04x}"));
-                }
+    out.push('"');
+}
+
+/// One pass over the bytes that are copied: asking for the whole plain run each time would be quadratic.
+fn ascii_run(text: &str) -> usize {
+    let special = |byte: &u8| !byte.is_ascii() || *byte == b'"' || *byte == b'\\' || *byte < 0x20;
+    text.as_bytes().iter().position(special).unwrap_or(text.len())
+}
+
+fn write_escaped(out: &mut String, ch: char) {
+    match ch {
+        '"' => out.push_str("\\\""),
+        '\\' => out.push_str("\\\\"),
+        '\u{8}' => out.push_str("\\b"),
+        '\t' => out.push_str("\\t"),
+        '\n' => out.push_str("\\n"),
+        '\u{c}' => out.push_str("\\f"),
+        '\r' => out.push_str("\\r"),
+        other => {
+            for unit in other.encode_utf16(&mut [0; 2]) {
+                out.push_str(&format!("\\u{unit:04x}"));
             }
         }
     }
-    out.push_str(&text[copied..]);
-    out.push('"');
 }

@@ -322,7 +322,7 @@ mod tests {
             ("version = 1\n[fields]\n'$' = 'repro'", F::Class, "$"),
             ("version = 1\n[fields]\nts = 'repro'", F::MinimumPhysical, "ts"),
             ("version = 1\n[fields]\n'a.*.pid' = 'opaque'", F::MinimumPhysical, "a.*.pid"),
-            ("version = 1\n[fields]\n'a.*' = 'repro'\n'*.b' = 'repro'", F::Tie, "a.* and *.b"),
+            ("version = 1\n[fields]\n'a.*' = 'repro'\n'*.b' = 'repro'", F::Tie, "*.b and a.*"),
             ("version = 1\nscale = -1\n[fields]\na = 'repro'", F::Scale, "scale"),
             ("version = 1\n[scale]\na = 401\n[fields]\na = 'repro'", F::Scale, "a"),
             ("version = 1\n[fields]\na = 'repro'\n[lists]\na = { order = 'sorted' }", F::ListRule, "a"),
