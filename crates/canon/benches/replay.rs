@@ -20,7 +20,7 @@ fn receipt(steps: usize) -> String {
             step % 8 + 1,
             (step * 7919) % 1_000_000,
             1_796_000_000 + step,
-            step % 3 == 0
+            step.is_multiple_of(3)
         )
     };
     let steps: Vec<String> = (0..steps).map(step).collect();

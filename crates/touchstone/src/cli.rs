@@ -1,6 +1,6 @@
 //! Arguments in: the verbs and what they take.
 
-use crate::{certificate, demo, exit, key, reasons, record, run, verify, workspace};
+use crate::{certificate, conform, demo, exit, golden, key, reasons, record, run, verify, workspace};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Parser, Subcommand};
 use std::io::Write as _;
@@ -18,6 +18,8 @@ const EXIT_CODES: &str = "\
 Exit codes:
   run      0 accepted (or ungated)  20 refused  21 inconclusive  22 infrastructure void
   verify   0 OK  3 VOID  1 BROKEN or UNVERIFIABLE
+  conform  0 full  1 incompatible, or no judgement  2 sampled
+  golden   0 hit  1 not hit  2 a task without a golden value
   others   0 yes  1 no
   all     64 wrong use";
 
@@ -29,6 +31,10 @@ enum Verb {
     Run(run::Args),
     /// Check receipts offline: ours and the Python peer's.
     Verify(verify::Args),
+    /// Grade a runtime by its runs: is it reproducible?
+    Conform(conform::Args),
+    /// Freeze and check golden values.
+    Golden(golden::Args),
     /// Hash a folder as the desk does.
     Workspace(workspace::Args),
     /// Make and show signing keys.
@@ -59,6 +65,8 @@ pub(crate) fn main() -> ExitCode {
         Verb::Demo(args) => demo::run(&args),
         Verb::Run(args) => run::run(args),
         Verb::Verify(args) => verify::run(&args),
+        Verb::Conform(args) => conform::run(args),
+        Verb::Golden(args) => golden::run(&args),
         Verb::Workspace(args) => workspace::run(&args),
         Verb::Key(args) => key::run(&args),
         Verb::Certificate(args) => certificate::run(&args),

@@ -2,8 +2,10 @@
 
 mod certificate;
 mod cli;
+mod conform;
 mod demo;
 mod exit;
+mod golden;
 mod key;
 mod output;
 mod reasons;

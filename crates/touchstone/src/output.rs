@@ -105,6 +105,12 @@ pub(crate) fn rule(title: &str) {
     line(&format!("{reset}\n{head}{rest}"));
 }
 
+/// The time now, as reports have it: seconds since 1970.
+pub(crate) fn now_text() -> String {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    since.as_secs().to_string()
+}
+
 /// A usage error: what was wrong and what to do.
 pub(crate) fn usage(text: &str) -> u8 {
     let _ = writeln!(std::io::stderr().lock(), "touchstone: {text}");

@@ -14,7 +14,9 @@ use ledger::receipts::VoidReason;
 use ledger::{Fault, Shape, Warning};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use verdict::{StopReason, registry};
+use verdict::evidence::Dishonesty;
+use verdict::golden::GoldenFault;
+use verdict::{StopReason, judge, registry};
 
 /// Every closed list of codes, with the layers in which its entries may stand.
 fn emitted() -> Vec<(&'static str, Vec<&'static str>)> {
@@ -23,6 +25,11 @@ fn emitted() -> Vec<(&'static str, Vec<&'static str>)> {
         of("bytes", ReadFault::CODES),
         of("table", replay::TableFault::CODES),
         of("table", replay::FormError::CODES),
+        of("evidence", Dishonesty::CODES),
+        of("judge", judge::Fault::CODES),
+        of("conform", judge::Refusal::CODES),
+        of("conform", conform::Problem::CODES),
+        of("golden", GoldenFault::CODES),
         of("bytes chain", Shape::CODES),
         of("chain", Fault::CODES),
         of("chain", Warning::CODES),

@@ -102,9 +102,9 @@ impl<'t> Canonicaliser<'t> {
         self.schema.reset();
     }
 
-    fn walk<'n>(
+    fn walk(
         &mut self,
-        node: &'n Node<'_>,
+        node: &Node<'_>,
         dropped: Option<Vec<Dropped>>,
     ) -> Result<(String, Option<Vec<Dropped>>), FormError> {
         let mut walk = Walk {

@@ -44,8 +44,8 @@ impl Pattern {
     }
 
     /// The pattern of exactly this path.
-    pub(crate) fn of_keys(keys: &[&str]) -> Pattern {
-        let keys = keys.iter().map(|key| Segment::Key((*key).to_owned()));
+    pub fn of(keys: &[impl AsRef<str>]) -> Pattern {
+        let keys = keys.iter().map(|key| Segment::Key(key.as_ref().to_owned()));
         Pattern(std::iter::once(Segment::Root).chain(keys).collect())
     }
 
@@ -126,7 +126,7 @@ pub(crate) fn shown_path(keys: &[&str]) -> String {
     if keys.is_empty() {
         return "$".to_owned();
     }
-    let pattern = Pattern::of_keys(keys).to_string();
+    let pattern = Pattern::of(keys).to_string();
     pattern.strip_prefix("$.").unwrap_or(&pattern).to_owned()
 }
 
