@@ -38,13 +38,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "COMMAND", required_unless_present = "runs")]
     exec: Option<String>,
     /// How often the command is run.
-    #[arg(long, value_name = "N", default_value_t = 2, requires = "exec", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, value_name = "N", default_value_t = 2, conflicts_with = "runs", value_parser = clap::value_parser!(u32).range(1..=1000))]
     times: u32,
     /// Run it each time under another locale, time zone, hash seed, directory order and number of cores.
-    #[arg(long, requires = "exec")]
+    #[arg(long, conflicts_with = "runs")]
     shuffle: bool,
     /// Most seconds of one run of the command.
-    #[arg(long, value_name = "SECONDS", default_value_t = 600, requires = "exec", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    #[arg(long, value_name = "SECONDS", default_value_t = 600, conflicts_with = "runs", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     timeout_s: u64,
     /// Golden values that must be hit.
     #[arg(long, value_name = "FILE")]
