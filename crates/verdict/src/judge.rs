@@ -278,16 +278,15 @@ impl Judge<'_> {
         }
         let stability =
             Check::new("D4", "independent runs agree", self.runs.len() as u64, "runs").with(differences);
-        let mut dropping = Check::new(
-            "8",
-            "what is dropped differs between the runs",
-            physical.len() as u64,
-            "differing paths",
-        );
+        let pairs = others.len() as u64;
+        let mut dropping =
+            Check::new("8", "what is dropped differs between the runs", pairs, "pairs of runs");
         if physical.is_empty() {
             let detail =
                 "nothing that the table drops differed: these runs do not show that dropping does anything";
             dropping = dropping.with([Fault::NoPhysicalDifference.at("", detail)]);
+        } else {
+            dropping = dropping.noting([format!("differed: {}", joined(physical.iter()))]);
         }
         Ok((stability, dropping, forms))
     }
@@ -370,6 +369,15 @@ fn unstable(task: &str, run: &str, found: &Difference) -> Finding {
     Fault::Unstable.at(in_task(task, &found.path), detail)
 }
 
+/// The first names of a list, and how many there are.
+fn joined<'n>(names: impl ExactSizeIterator<Item = &'n String>) -> String {
+    const SHOWN: usize = 12;
+    let count = names.len();
+    let names: Vec<&str> = names.take(SHOWN).map(String::as_str).collect();
+    let rest = if count > SHOWN { format!(" and {} more", count - SHOWN) } else { String::new() };
+    format!("{}{rest}", names.join(", "))
+}
+
 fn shortened(text: &str) -> String {
     const SHOWN: usize = 60;
     match text.char_indices().nth(SHOWN) {
@@ -381,11 +389,15 @@ fn shortened(text: &str) -> String {
 fn fields(observed: &Observed, runs: usize) -> Check {
     let paths = |counts: &BTreeMap<String, u64>| counts.len() as u64;
     let all = paths(&observed.repro) + paths(&observed.physical) + paths(&observed.unknown);
+    let dropped = joined(observed.physical.keys());
+    let note = (!dropped.is_empty()).then(|| format!("physical, dropped: {dropped}"));
     let finding = |(path, count): (&String, &u64)| {
         Fault::UnknownField
             .at(path, format!("in no class of the table; dropped {count} times in {runs} runs"))
     };
-    Check::new("D1", "every field is in the table", all, "paths").with(observed.unknown.iter().map(finding))
+    Check::new("D1", "every field is in the table", all, "paths")
+        .with(observed.unknown.iter().map(finding))
+        .noting(note)
 }
 
 fn lists(observed: &Observed, runs: usize) -> Check {

@@ -93,18 +93,27 @@ pub struct Check {
     pub unit: &'static str,
     /// What was found.
     pub findings: Vec<Finding>,
+    /// What is worth knowing beside that. Words for people; not part of the conclusion.
+    pub notes: Vec<String>,
 }
 
 impl Check {
     /// A check over `looked_at` things.
     pub fn new(id: &'static str, title: &'static str, looked_at: u64, unit: &'static str) -> Check {
-        Check { id, title, looked_at, unit, findings: Vec::new() }
+        Check { id, title, looked_at, unit, findings: Vec::new(), notes: Vec::new() }
     }
 
     /// The same with what was found.
     #[must_use]
     pub fn with(mut self, findings: impl IntoIterator<Item = Finding>) -> Check {
         self.findings.extend(findings);
+        self
+    }
+
+    /// The same with words beside it.
+    #[must_use]
+    pub fn noting(mut self, notes: impl IntoIterator<Item = String>) -> Check {
+        self.notes.extend(notes);
         self
     }
 
@@ -249,12 +258,16 @@ impl Report {
                 check.findings.len()
             ));
         }
-        for check in self.checks.iter().filter(|check| !check.findings.is_empty()) {
+        for check in self.checks.iter().filter(|check| !check.findings.is_empty() || !check.notes.is_empty())
+        {
             out.push_str(&format!("\n## {} {}\n\n", check.id, check.title));
             for finding in &check.findings {
                 let place =
                     if finding.place.is_empty() { String::new() } else { format!(" at `{}`", finding.place) };
                 out.push_str(&format!("* `{}`{place}: {}\n", finding.reason, finding.detail));
+            }
+            for note in &check.notes {
+                out.push_str(&format!("* {note}\n"));
             }
         }
         if !self.evidence.is_empty() {

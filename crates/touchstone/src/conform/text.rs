@@ -47,6 +47,9 @@ pub(crate) fn checks(report: &Report) {
         if check.findings.len() > SHOWN {
             line(&format!("{:<13}and {} more", "", check.findings.len() - SHOWN));
         }
+        for note in &check.notes {
+            line(&hanging(&format!("{:<13}", ""), &paint(&shown(note.as_bytes()), Tone::Quiet)));
+        }
     }
 }
 
@@ -85,6 +88,7 @@ pub(crate) fn report_members(report: &Report) -> [(&'static str, Value); 3] {
             .with("outcome", check.outcome().word())
             .with("looked_at", check.looked_at)
             .with("unit", check.unit)
+            .with("notes", check.notes.clone())
     });
     let findings =
         report.checks.iter().flat_map(|check| check.findings.iter().map(move |found| finding(check, found)));
