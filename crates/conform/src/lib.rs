@@ -1,6 +1,7 @@
 //! Shell ring: grades runtimes. Reads their runs or makes them in fresh processes, keeps golden files, looks at
 //! documents; every judgement is made in `verdict`.
 
+pub mod attest;
 pub mod docs;
 pub mod exec;
 pub mod golden;

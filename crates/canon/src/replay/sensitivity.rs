@@ -203,6 +203,26 @@ pub fn each_tampered(
     }
 }
 
+/// The document with every number that takes part spelled another way, and how many those are: one value, one spelling
+/// means that the hash stays (R3).
+pub fn respelled(canonicaliser: &mut Canonicaliser<'_>, document: &Document<'_>) -> (u64, String) {
+    let mut routes = Vec::new();
+    canonicaliser.visit(&document.0, Wanted::Kept, &mut |node, route, _| {
+        if matches!(node, Node::Number(token) if !token.contains(['e', 'E'])) {
+            routes.push(route.to_vec());
+        }
+    });
+    let mut changed = document.0.clone();
+    for route in &routes {
+        if let Some(Node::Number(token)) = at_route(&mut changed, route) {
+            *token = Cow::Owned(format!("{token}e0"));
+        }
+    }
+    let mut text = String::new();
+    changed.write(&mut text);
+    (routes.len() as u64, text)
+}
+
 /// Whether the canonical text of the value itself changes.
 fn is_seen(node: &Node<'_>, change: Change) -> bool {
     match change {
@@ -278,15 +298,20 @@ fn tampered<'a>(document: &Node<'a>, site: &Site) -> Node<'a> {
     changed
 }
 
-fn apply(document: &mut Node<'_>, site: &Site) {
+fn at_route<'d, 'a>(document: &'d mut Node<'a>, route: &[usize]) -> Option<&'d mut Node<'a>> {
     let mut node = document;
-    for step in &site.route {
+    for step in route {
         node = match node {
-            Node::List(items) => &mut items[*step],
-            Node::Map(members) => &mut members[*step].1,
-            _ => return,
+            Node::List(items) => items.get_mut(*step)?,
+            Node::Map(members) => &mut members.get_mut(*step)?.1,
+            _ => return None,
         };
     }
+    Some(node)
+}
+
+fn apply(document: &mut Node<'_>, site: &Site) {
+    let Some(node) = at_route(document, &site.route) else { return };
     match (site.change, node) {
         (Change::Value { scale }, node) => *node = another(node, scale),
         (Change::Inside, node) => change_inside(node),

@@ -111,6 +111,11 @@ impl Facts {
         self.result_sha256 = attempt.judgement.as_ref().and_then(|judgement| judgement.result_sha256);
     }
 
+    /// Digest of the suite, where there is one.
+    pub(super) fn suite_sha256(&self) -> Option<Digest> {
+        self.suite_sha256
+    }
+
     fn base(&self) -> Object {
         Object::new().with("task_id", self.task_id.as_str()).with("arm", ARM).with("run", "touchstone-run")
     }

@@ -107,6 +107,10 @@ fn summary(folder: &Folder, facts: &Facts, attempt: &Attempt, wall_ms: u64, file
         .with("task_id", folder.task_id.as_str())
         .with("arm", ARM)
         .with("desk_version", env!("CARGO_PKG_VERSION"))
+        // Everything here was seen by this process (determinism specification, section 6).
+        .with("evidence_class", "measured")
+        .with("measure_source", measure_source(facts))
+        .with("measure_ts", crate::store::now_ms())
         .with("accepted", attempt.stop.accepted())
         .with("stop_reason", attempt.stop.code())
         .with("exit_code", i64::from(attempt.stop.exit_code()))
@@ -139,6 +143,14 @@ fn summary(folder: &Folder, facts: &Facts, attempt: &Attempt, wall_ms: u64, file
         .with("run_wall_ms", wall_ms)
         .with("files_sha256", files)
         .into()
+}
+
+/// What measured: the desk with this suite.
+fn measure_source(facts: &Facts) -> String {
+    match facts.suite_sha256() {
+        Some(digest) => format!("touchstone run, suite sha256:{digest}"),
+        None => "touchstone run, no suite".to_owned(),
+    }
 }
 
 fn shown(path: &std::path::Path) -> String {
