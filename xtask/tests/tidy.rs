@@ -181,3 +181,46 @@ fn ids() {
     sees("ruling-numbers", "a.rs", 1, "// (rulings 7 and 99)\n");
     passes("ruling-numbers", "a.rs", "// rulings 16 and 17, ruling 27\n");
 }
+
+#[test]
+fn every_code_is_provoked() {
+    let registry = (
+        "crates/verdict/reasons.toml",
+        "[a.one]\nmeaning = 'x'\n[a.two]\nmeaning = 'x'\n[a.three]\nmeaning = 'x'\n",
+    );
+    let table =
+        ("crates/a/src/lib.rs", "canon::codes! {\n    pub enum Fault {\n        Two = \"two\",\n    }\n}\n");
+    let tests =
+        ("crates/a/tests/it.rs", "fn one() { assert_eq!(code, \"one\"); assert!(fault == Fault::Two); }\n");
+    let list = |text: &'static str| ("xtask/not_provoked.txt", text);
+    assert_eq!(
+        found("codes-provoked", &[registry, table, tests]),
+        ["crates/verdict/reasons.toml:0"],
+        "three"
+    );
+    assert!(
+        found(
+            "codes-provoked",
+            &[registry, table, tests, list("three cannot be had without a kernel fault\n")]
+        )
+        .is_empty()
+    );
+    let example = ("crates/a/tests/cases/three.json", "{}");
+    assert!(found("codes-provoked", &[registry, table, tests, example]).is_empty());
+    let stale = found(
+        "codes-provoked",
+        &[registry, table, tests, example, list("three cannot be had without a kernel fault\n")],
+    );
+    assert_eq!(stale, ["xtask/not_provoked.txt:1"]);
+    let unknown = found(
+        "codes-provoked",
+        &[registry, table, tests, example, list("four is no code of the registry\n")],
+    );
+    assert_eq!(unknown, ["xtask/not_provoked.txt:1"]);
+    let compares = ("crates/touchstone/tests/registry.rs", "fn three() {}");
+    assert_eq!(
+        found("codes-provoked", &[registry, table, tests, compares]).len(),
+        1,
+        "naming all is provoking none"
+    );
+}

@@ -1,6 +1,7 @@
 //! The rules. Each is one function with a name; what it allows is a table beside it.
 
 mod code;
+mod codes;
 mod docs;
 mod ids;
 mod layers;
@@ -27,6 +28,7 @@ pub(crate) const RULES: &[(&str, Rule)] = &[
     ("machine-paths", docs::machine_paths),
     ("banned-words", docs::banned_words),
     ("trouble-ids", ids::trouble_ids),
+    ("codes-provoked", codes::provoked),
     ("ruling-numbers", ids::ruling_numbers),
     ("links", docs::links),
 ];
