@@ -1,7 +1,7 @@
 //! The replay form against `serde_json` parse, write and SHA-256 of the same bytes, and sensitivity against one hash.
 //!
-//! `cargo bench -p canon`. Both sides of a ratio alternate in one process; medians. `--write DIR` puts the documents
-//! there, for timing other programs on the same bytes.
+//! `cargo bench -p canon`. Both sides of a ratio alternate in one process; medians. Where there is a `python3` it hashes
+//! the same bytes with its `json` and `hashlib`, twice: between our two measurements of each document.
 #![allow(clippy::unwrap_used)]
 
 use canon::replay::{Canonicaliser, Document, Table};
@@ -98,17 +98,73 @@ fn sensitivity(table: &Table, text: &str) {
     );
 }
 
+/// Python's medians in seconds: read, dump sorted and hash; the same without reading.
+const PYTHON: &str = r#"
+import hashlib, json, statistics, sys, time
+data = open(sys.argv[1], "rb").read()
+repeat = int(sys.argv[2])
+def median(work):
+    times = []
+    for _ in range(15):
+        start = time.perf_counter()
+        for _ in range(repeat):
+            work()
+        times.append((time.perf_counter() - start) / repeat)
+    return statistics.median(times)
+def dump(value):
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+value = json.loads(data)
+print(median(lambda: dump(json.loads(data))), median(lambda: dump(value)))
+"#;
+
+fn python(text: &str, repeat: usize) -> Option<(f64, f64)> {
+    let file = std::env::temp_dir().join(format!("touchstone-bench-{}.json", std::process::id()));
+    std::fs::write(&file, text).unwrap();
+    let output = std::process::Command::new("python3")
+        .args(["-c", PYTHON])
+        .arg(&file)
+        .arg(repeat.to_string())
+        .output();
+    std::fs::remove_file(&file).unwrap();
+    let printed = String::from_utf8(output.ok()?.stdout).ok()?;
+    let (whole, dump) = printed.trim().split_once(' ')?;
+    Some((whole.parse().ok()?, dump.parse().ok()?))
+}
+
+fn against_python(table: &Table, name: &str, text: &str, repeat: usize) {
+    let bytes = text.as_bytes();
+    let document = Document::json(bytes, Limits::default()).unwrap();
+    let measure = || {
+        let (whole, form) = pair(
+            31,
+            || (0..repeat).for_each(|_| drop(black_box(hash(table, black_box(bytes))))),
+            || {
+                (0..repeat).for_each(|_| {
+                    drop(black_box(Canonicaliser::new(table).form(black_box(&document)).unwrap().hash()))
+                })
+            },
+        );
+        (whole.as_secs_f64() / repeat as f64, form.as_secs_f64() / repeat as f64)
+    };
+    let before = measure();
+    let Some(theirs) = python(text, repeat.div_ceil(10)) else {
+        return println!("{name:<22} no python3 to compare with");
+    };
+    let after = measure();
+    let ours = ((before.0 + after.0) / 2.0, (before.1 + after.1) / 2.0);
+    println!(
+        "{name:<22} python reads, dumps, hashes: {:.1} times our time; without reading on both sides: {:.1} times (target 10)",
+        theirs.0 / ours.0,
+        theirs.1 / ours.1
+    );
+}
+
 fn main() {
     let table = Table::parse(TABLE).unwrap();
     let (small, large) = (receipt(5), receipt(5_600));
-    let mut arguments = std::env::args();
-    if arguments.any(|argument| argument == "--write") {
-        let folder = arguments.next().unwrap();
-        std::fs::write(format!("{folder}/1KiB.json"), &small).unwrap();
-        std::fs::write(format!("{folder}/1MiB.json"), &large).unwrap();
-        return;
-    }
     against_serde(&table, "receipt of 1 KiB", &small, 1_000);
     against_serde(&table, "receipt of 1 MiB", &large, 1);
+    against_python(&table, "receipt of 1 KiB", &small, 1_000);
+    against_python(&table, "receipt of 1 MiB", &large, 1);
     sensitivity(&table, &receipt(166));
 }

@@ -424,20 +424,34 @@ fn last_of_each<K: AsRef<str>, V>(members: Vec<(K, V)>) -> Vec<(K, V)> {
 }
 
 /// Keys met so far. Small objects are compared with their members, large ones kept in a set, so that neither
-/// an entry of eight members nor a hostile object of a million keys costs much.
+/// an entry of eight members nor a hostile object of a million keys costs much. A key whose mark is new is new.
 #[derive(Default)]
-struct Seen(BTreeSet<String>);
+struct Seen {
+    marks: u64,
+    keys: BTreeSet<String>,
+}
 
 impl Seen {
     const SMALL: usize = 16;
 
     fn insert<K: AsRef<str>, V>(&mut self, key: &str, members: &[(K, V)]) -> bool {
+        let mark = mark(key);
+        let new = self.marks & mark == 0;
+        self.marks |= mark;
         if members.len() < Seen::SMALL {
-            return members.iter().any(|(name, _)| name.as_ref() == key);
+            return !new && members.iter().any(|(name, _)| name.as_ref() == key);
         }
-        if self.0.is_empty() {
-            self.0.extend(members.iter().map(|(name, _)| name.as_ref().to_owned()));
+        if self.keys.is_empty() {
+            self.keys.extend(members.iter().map(|(name, _)| name.as_ref().to_owned()));
         }
-        !self.0.insert(key.to_owned())
+        !self.keys.insert(key.to_owned())
     }
+}
+
+/// One bit of 64, from length, first and last byte.
+fn mark(key: &str) -> u64 {
+    let bytes = key.as_bytes();
+    let byte = |byte: Option<&u8>| u64::from(byte.copied().unwrap_or_default());
+    let mixed = bytes.len() as u64 + byte(bytes.first()) * 7 + byte(bytes.last()) * 29;
+    1 << (mixed % 64)
 }

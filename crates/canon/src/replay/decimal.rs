@@ -17,10 +17,14 @@ struct Parts<'a> {
 
 /// The exponent that a JSON number is written with; far out of range where it has too many digits to tell.
 pub(crate) fn exponent(token: &str) -> i64 {
-    match token.find(['e', 'E']) {
+    match exponent_mark(token) {
         None => 0,
         Some(at) => token[at + 1..].parse().unwrap_or(i64::MAX),
     }
+}
+
+fn exponent_mark(token: &str) -> Option<usize> {
+    token.bytes().position(|byte| byte | 0x20 == b'e')
 }
 
 impl<'a> Parts<'a> {
@@ -29,9 +33,15 @@ impl<'a> Parts<'a> {
             Some(rest) => (true, rest),
             None => (false, token),
         };
-        let mantissa = rest.split(['e', 'E']).next().unwrap_or(rest);
-        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let mantissa = &rest[..exponent_mark(rest).unwrap_or(rest.len())];
+        let point = mantissa.bytes().position(|byte| byte == b'.');
+        let (whole, fraction) = point.map_or((mantissa, ""), |at| (&mantissa[..at], &mantissa[at + 1..]));
         Parts { negative, whole, fraction, exponent: exponent(token).clamp(-EXPONENT_MAX, EXPONENT_MAX) }
+    }
+
+    /// Whether nothing has to be moved or rounded: the common case.
+    fn is_short(&self, scale: u32) -> bool {
+        self.exponent == 0 && scale > 0 && self.fraction.len() <= scale as usize
     }
 }
 
@@ -44,6 +54,16 @@ pub(crate) fn push_fixed(out: &mut String, token: &str, scale: u32) {
         return;
     }
     let parts = Parts::of(token);
+    if parts.is_short(scale) {
+        if parts.negative && token.bytes().any(|byte| (b'1'..=b'9').contains(&byte)) {
+            out.push('-');
+        }
+        out.push_str(parts.whole);
+        out.push('.');
+        out.push_str(parts.fraction);
+        out.extend(std::iter::repeat_n('0', scale as usize - parts.fraction.len()));
+        return;
+    }
     let digits: Vec<u8> = parts.whole.bytes().chain(parts.fraction.bytes()).collect();
     // Digits before `cut` stay; the point stands `scale` digits before it.
     let cut = parts.whole.len() as i64 + parts.exponent + i64::from(scale);
