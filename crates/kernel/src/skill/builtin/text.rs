@@ -12,7 +12,10 @@ pub(super) fn skills() -> Vec<Entry> {
         triggers: vec!["count words".into(), "word count".into()],
         permission: 0,
         arguments: vec![Argument { name: "text".into(), meaning: "the text".into(), required: true }],
-        examples: vec![Example { payload: Object::new().with("text", "one two"), output: Value::from(2_u64) }],
+        examples: vec![Example {
+            payload: Object::new().with("text", "one two"),
+            output: Value::from(2_u64),
+        }],
     };
     vec![Entry { manifest, body: Body::Builtin(words) }]
 }
