@@ -10,13 +10,14 @@ pub mod receipt;
 pub mod route;
 pub mod skill;
 
-use audit::AuditContext;
+use audit::{Audit, AuditContext};
 use canon::{Digest, Value, lint_no_floats};
 use envelope::{Envelope, Mode};
 use guard::{Checked, Finding, Guard, Passed, Step};
 use receipt::{Receipt, Routed};
 use route::{Channel, Route, Router};
 use skill::Skills;
+use std::collections::BTreeMap;
 use verdict::{Action, Triple};
 
 /// Layers behind the guard.
@@ -28,12 +29,14 @@ const SKILL: &str = "skill";
 pub struct Config {
     /// The skills; the router learns from their manifests.
     pub skills: Skills,
+    /// Permission that a skill needs here, by its name, 0 to 3. It raises what the manifest says and never lowers it.
+    pub permissions: BTreeMap<String, u8>,
 }
 
 impl Default for Config {
     /// The built-in skills.
     fn default() -> Config {
-        Config { skills: Skills::builtin() }
+        Config { skills: Skills::builtin(), permissions: BTreeMap::new() }
     }
 }
 
@@ -61,6 +64,12 @@ impl Arrival {
         let unread = |finding| (Box::new(finding), Digest::of(line));
         Arrival { record, envelope: Envelope::read(line).map_err(unread) }
     }
+
+    /// What is expected of it; `audit` has met the arrivals before it, in order. A line that is no envelope is nobody's
+    /// and changes nothing.
+    pub fn context(&self, audit: &mut Audit) -> AuditContext {
+        self.envelope.as_ref().map_or_else(|_| AuditContext::first(), |envelope| audit.next(envelope))
+    }
 }
 
 /// Room that one worker uses again for each envelope.
@@ -76,16 +85,20 @@ pub struct Kernel {
     guard: Guard,
     router: Router,
     skills: Skills,
+    /// What each skill needs.
+    needs: Vec<u8>,
 }
 
 impl Kernel {
     /// A kernel of its own.
     ///
     /// # Errors
-    /// What is wrong with the danger patterns or the triggers; tests prove that nothing is wrong with the built-in ones.
+    /// What is wrong with the configuration, the danger patterns or the triggers; tests prove that nothing is wrong with
+    /// the built-in ones.
     pub fn new(config: Config) -> Result<Kernel, String> {
+        let needs = needs(&config)?;
         let router = Router::fit(&config.skills.manifests().collect::<Vec<_>>())?;
-        Ok(Kernel { guard: Guard::new()?, router, skills: config.skills })
+        Ok(Kernel { guard: Guard::new()?, router, skills: config.skills, needs })
     }
 
     /// The guard.
@@ -112,7 +125,7 @@ impl Kernel {
         let mut route = None;
         let Scratch { guard, route: room } = scratch;
         let mut needs = || match route.insert(self.router.route(&envelope.task, room)) {
-            Route::Found(found) => self.permission(found.skill),
+            Route::Found(found) => self.needs[found.skill],
             Route::None(_) => 0,
         };
         let checked = self.guard.check(&envelope, audit, guard, &mut needs);
@@ -136,10 +149,6 @@ impl Kernel {
         receipt.id = Some(envelope.id);
         receipt.sender = Some(envelope.sender);
         receipt
-    }
-
-    fn permission(&self, skill: usize) -> u8 {
-        self.skills.manifests().nth(skill).map_or(0, |manifest| manifest.permission)
     }
 
     /// What comes behind the guard: the route's verdict and the skill.
@@ -170,6 +179,21 @@ impl Kernel {
             Err(failed) => receipt.block(SKILL, failed.fault.code(), "payload", &failed.detail),
         }
     }
+}
+
+/// What each skill needs: the higher of manifest and configuration.
+fn needs(config: &Config) -> Result<Vec<u8>, String> {
+    let known = |name: &String| config.skills.manifests().any(|manifest| manifest.name == *name);
+    for (name, permission) in &config.permissions {
+        if !known(name) {
+            return Err(format!("there is no skill {name}"));
+        }
+        if *permission > 3 {
+            return Err(format!("{name}: permissions end at 3"));
+        }
+    }
+    let raised = |name: &String| config.permissions.get(name).copied().unwrap_or(0);
+    Ok(config.skills.manifests().map(|manifest| manifest.permission.max(raised(&manifest.name))).collect())
 }
 
 const DONE: Triple = Triple { action: Action::Allow, layer: SKILL, reason: Passed::SkillDone.code() };
