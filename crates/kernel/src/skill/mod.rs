@@ -1,6 +1,10 @@
 //! Skills: a manifest and a pure function (K-4).
 
 mod builtin;
+mod decimal;
+mod payload;
+#[cfg(test)]
+mod tests;
 
 use canon::{Object, Value};
 
@@ -51,6 +55,40 @@ canon::codes! {
         ArgumentMissing = "struct_argument_missing",
         /// A member of the payload has the wrong type or is outside its range.
         ArgumentUnfit = "struct_argument_unfit",
+        /// A member of the payload is larger than the skill takes.
+        ArgumentTooLarge = "size_argument_over_limit",
+        /// The work that the payload asks for is over the limit of the skill.
+        WorkTooLarge = "size_work_over_limit",
+        /// The output would be larger than a skill may give.
+        OutputTooLarge = "size_output_over_limit",
+        /// An exact number of the calculation does not fit in 128 bits.
+        Overflow = "skill_number_overflow",
+        /// The measure is not defined for these numbers, such as a mean of none.
+        Undefined = "skill_undefined",
+        /// The text is not strict JSON.
+        NotJson = "skill_not_json",
+        /// The pointer leads to nothing.
+        PathAbsent = "skill_path_absent",
+        /// The schema uses a keyword outside the documented subset.
+        SchemaUnsupported = "skill_schema_unsupported",
+        /// The text is not a CSV table.
+        NotCsv = "skill_not_csv",
+        /// The table has no column of that name.
+        ColumnAbsent = "skill_column_absent",
+        /// A cell that is to be added up is not a number.
+        CellNotNumber = "skill_cell_not_number",
+        /// The text is not in the encoding that it is said to be in.
+        NotEncoded = "skill_not_encoded",
+        /// The decoded bytes are not UTF-8.
+        NotUtf8 = "skill_not_utf8",
+        /// The text is not a date or time of RFC 3339.
+        NotDate = "skill_not_a_date",
+        /// The date lies outside the years 1 to 9999.
+        DateOutOfRange = "skill_date_out_of_range",
+        /// The text is not a unified diff.
+        NotPatch = "skill_not_a_patch",
+        /// The patch does not fit the text.
+        PatchMismatch = "skill_patch_mismatch",
     }
 }
 
@@ -61,6 +99,12 @@ pub struct Failed {
     pub fault: Fault,
     /// Which argument, or what happened; no time, no address.
     pub detail: String,
+}
+
+impl Failed {
+    fn new(fault: Fault, detail: impl Into<String>) -> Failed {
+        Failed { fault, detail: detail.into() }
+    }
 }
 
 /// The skills of a kernel, in the order of their names.
