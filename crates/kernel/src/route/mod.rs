@@ -16,10 +16,10 @@ use fixed::BITS;
 use model::{Model, Scores};
 
 /// Parts of the whole that the lexical and the semantic score have, in thousandths.
-const LEXICAL: i64 = 600;
-const SEMANTIC: i64 = 400;
+const LEXICAL: i64 = 500;
+const SEMANTIC: i64 = 500;
 /// Below this nothing is guessed, in millionths.
-pub const FLOOR: u32 = 100_000;
+pub const FLOOR: u32 = 250_000;
 
 canon::codes! {
     /// Why no skill was chosen.

@@ -14,9 +14,9 @@ pub const VOCABULARY_MAX: usize = 2000;
 pub const DOCUMENTS_MIN: usize = 1;
 
 /// How often the words of a part count.
-const NAME_WEIGHT: u64 = 2;
+const NAME_WEIGHT: u64 = 1;
 const TRIGGER_WEIGHT: u64 = 1;
-const DESCRIPTION_WEIGHT: u64 = 1;
+const DESCRIPTION_WEIGHT: u64 = 2;
 
 /// An eigenvalue below this is no dimension, only rounding.
 const EIGEN_MIN: i64 = ONE >> 12;
