@@ -4,6 +4,7 @@ mod certificate;
 mod cli;
 mod demo;
 mod exit;
+mod kernel;
 mod key;
 mod output;
 mod reasons;
