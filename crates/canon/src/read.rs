@@ -317,9 +317,9 @@ impl<'a> Cursor<'a> {
         let mut out = String::new();
         loop {
             let start = self.at;
-            while matches!(self.peek(), Some(byte) if byte != b'"' && byte != b'\\' && byte >= 0x20) {
-                self.at += 1;
-            }
+            let rest = &self.text.as_bytes()[start..];
+            let plain = |byte: &u8| *byte != b'"' && *byte != b'\\' && *byte >= 0x20;
+            self.at += rest.iter().position(|byte| !plain(byte)).unwrap_or(rest.len());
             out.push_str(&self.text[start..self.at]);
             match self.peek() {
                 None => return self.fail(ReadFault::UnexpectedEnd),

@@ -101,23 +101,14 @@ fn write_members(out: &mut String, mut members: Vec<(&str, &Value)>, style: &Sty
 
 fn write_string(out: &mut String, text: &str, ascii: bool) {
     out.push('"');
-    // Plain strings and plain runs are copied whole: most strings here are hex.
+    // Plain runs are copied whole: most strings here are hex.
     let plain = |byte: u8| byte >= 0x20 && byte != b'"' && byte != b'\\' && (!ascii || byte < 0x80);
-    if text.bytes().all(plain) {
-        out.push_str(text);
-        out.push('"');
-        return;
-    }
-    let mut copied = 0;
-    for (index, ch) in text.char_indices() {
-        let plain = match ch {
-            '"' | '\\' | '\u{0}'..='\u{1f}' => false,
-            _ => !ascii || ch.is_ascii(),
-        };
-        if plain {
-            continue;
-        }
+    let (bytes, mut copied) = (text.as_bytes(), 0);
+    // Whatever is not plain begins a character: a byte inside one is only met where `ascii` stopped at its first.
+    while let Some(found) = bytes[copied..].iter().position(|byte| !plain(*byte)) {
+        let index = copied + found;
         out.push_str(&text[copied..index]);
+        let Some(ch) = text[index..].chars().next() else { break };
         copied = index + ch.len_utf8();
         match ch {
             '"' => out.push_str("\\\""),

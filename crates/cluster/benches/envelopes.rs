@@ -40,7 +40,8 @@ fn main() {
     let file = lines.join(&b'\n');
     let all = std::thread::available_parallelism().unwrap();
     for threads in [NonZeroUsize::MIN, all] {
-        let mut rates: Vec<usize> = (0..rounds).map(|_| cluster_rate(&kernel, &file, count, threads)).collect();
+        let mut rates: Vec<usize> =
+            (0..rounds).map(|_| cluster_rate(&kernel, &file, count, threads)).collect();
         rates.sort_unstable();
         let (low, median, high) = (rates[0], rates[rounds / 2], rates[rounds - 1]);
         println!("cluster, {threads} threads: {median} a second (n {rounds}, {low} to {high})");

@@ -156,6 +156,18 @@ fn class(byte: u8) -> Class {
     CLASSES[usize::from(byte)]
 }
 
+/// Length of the words with single blanks between them that `bytes` begins with: they are copied as they are.
+fn words(bytes: &[u8]) -> usize {
+    let mut blank_may_follow = false;
+    let ends = |byte: &u8| {
+        let plain = class(*byte) == Class::Plain;
+        let goes_on = plain || (*byte == b' ' && blank_may_follow);
+        blank_may_follow = plain;
+        !goes_on
+    };
+    bytes.iter().position(ends).unwrap_or(bytes.len())
+}
+
 /// Longest thing that an appended byte can complete, without its last byte: `$if`.
 const REACH: usize = 3;
 
@@ -181,8 +193,7 @@ impl Machine<'_> {
         let mut at = 0;
         while at < bytes.len() {
             if self.escape == Escape::None && self.len() >= self.slow_until {
-                let plain = bytes[at..].iter().position(|byte| class(*byte) != Class::Plain);
-                let end = plain.map_or(bytes.len(), |plain| at + plain);
+                let end = at + words(&bytes[at..]);
                 if end > at {
                     self.joint = Joint::None;
                     self.text.bytes.extend(bytes[at..end].iter().map(u8::to_ascii_lowercase));

@@ -35,6 +35,9 @@ pub(super) fn sqrt(value: i64) -> i64 {
 /// Binary logarithm of a whole number of at least 1, bit by bit.
 pub(super) fn log2(value: u64) -> i64 {
     let whole = value.max(1).ilog2();
+    if value.is_power_of_two() {
+        return i64::from(whole) << BITS;
+    }
     let mut result = i64::from(whole) << BITS;
     // The mantissa, in [1, 2), with 62 fraction bits.
     let mut mantissa = u128::from(value.max(1)) << (62 - whole.min(62));

@@ -35,9 +35,14 @@ pub(super) struct Model {
     projection: Vec<Vec<i64>>,
     /// Eigenvectors divided by the square root of their value: folds a query into the space.
     fold: Vec<Vec<i64>>,
-    /// Length of each document in the latent space.
-    lengths: Vec<i64>,
+    /// One divided by the length of each document in the latent space; 0 for a document that is not in it.
+    inverse: Vec<i64>,
+    /// Weight of a word that no skill knows.
+    rarest: i64,
 }
+
+/// Fraction bits of `fold`: its numbers may be as large as 64, and their products with a similarity stay in 64 bits.
+const FOLD_BITS: u32 = 20;
 
 /// Similarities of one text to each document, 0 to [`ONE`].
 #[derive(Clone, Debug, Default)]
@@ -63,7 +68,8 @@ impl Model {
             idf,
             projection: Vec::new(),
             fold: Vec::new(),
-            lengths: Vec::new(),
+            inverse: Vec::new(),
+            rarest: ONE + log2_ratio(n + 1, 1),
         };
         let rows: Vec<Vec<(usize, i64)>> = documents.iter().map(|counts| model.row(counts)).collect();
         for (document, row) in rows.iter().enumerate() {
@@ -99,10 +105,10 @@ impl Model {
         let sum = |of: &dyn Fn(usize) -> i64| (0..kept).map(of).sum::<i64>();
         self.projection =
             (0..n).map(|l| (0..n).map(|i| sum(&|k| mul(vectors[l][k], vectors[i][k]))).collect()).collect();
-        self.fold =
-            (0..n).map(|l| (0..kept).map(|k| div(vectors[l][k], sqrt(values[k]))).collect()).collect();
-        self.lengths =
-            (0..n).map(|i| sqrt(sum(&|k| mul(mul(vectors[i][k], vectors[i][k]), values[k])))).collect();
+        let fold = |l: usize, k: usize| div(vectors[l][k], sqrt(values[k])) >> (BITS - FOLD_BITS);
+        self.fold = (0..n).map(|l| (0..kept).map(|k| fold(l, k)).collect()).collect();
+        let length = |i: usize| sqrt(sum(&|k| mul(mul(vectors[i][k], vectors[i][k]), values[k])));
+        self.inverse = (0..n).map(|i| div(ONE, length(i))).collect();
     }
 
     /// Compares a text with each document.
@@ -118,8 +124,7 @@ impl Model {
             return;
         }
         // Words that no skill knows make the text less like any of them.
-        let rarest = ONE + log2_ratio(self.documents as u64 + 1, 1);
-        let whole = root(known + u128::from(unknown) * square(rarest));
+        let whole = root(known + u128::from(unknown) * square(self.rarest));
         for entry in &scores.counts {
             let weight = div(weight(entry), whole);
             for (document, of) in &self.postings[entry.0] {
@@ -133,17 +138,17 @@ impl Model {
     fn semantic(&self, part: i64, scores: &mut Scores) {
         let mut folded = [0_i64; DIMENSION];
         for (document, similar) in scores.lexical.iter().enumerate().filter(|(_, similar)| **similar != 0) {
+            // Neither product leaves 64 bits: a similarity and a projection are at most one.
             for (sum, value) in folded.iter_mut().zip(&self.fold[document]) {
-                *sum += mul(*similar, *value);
+                *sum += (similar * value) >> FOLD_BITS;
             }
             for (sum, value) in scores.semantic.iter_mut().zip(&self.projection[document]) {
-                *sum += mul(*similar, *value);
+                *sum += (similar * value) >> BITS;
             }
         }
-        let length = length(folded.iter().copied());
-        for (score, of) in scores.semantic.iter_mut().zip(&self.lengths) {
-            let cosine = div(*score, mul(length, *of).max(1)).clamp(0, ONE);
-            *score = mul(cosine, part);
+        let part_of_length = div(part, length(folded.iter().copied()));
+        for (score, inverse) in scores.semantic.iter_mut().zip(&self.inverse) {
+            *score = mul(mul(*score, *inverse), part_of_length).clamp(0, part);
         }
     }
 
@@ -172,7 +177,8 @@ impl Model {
     pub(super) fn hash(&self, hasher: &mut Hasher) {
         let mut numbers = |row: &[i64]| row.iter().for_each(|number| hasher.update(&number.to_be_bytes()));
         numbers(&self.idf);
-        numbers(&self.lengths);
+        numbers(&self.inverse);
+        numbers(&[self.rarest]);
         self.projection.iter().chain(&self.fold).for_each(|row| numbers(row));
         for row in &self.postings {
             row.iter().for_each(|(document, weight)| numbers(&[*document as i64, *weight]));

@@ -58,8 +58,8 @@ fn scores(router: &Router, queries: &[&str]) -> String {
 #[test]
 fn fit_and_query_are_the_same_bits_everywhere() {
     let router = fitted();
-    assert_eq!(router.vocabulary_len(), 26);
-    assert_eq!(router.model_digest().to_hex(), "MODEL");
+    assert_eq!(router.vocabulary_len(), 27);
+    assert_eq!(router.model_digest().to_hex(), "6a1e5486cd2f7d4bb7739a97ca8aa521734d2c672679b6389bf6a780fd4c11fa");
     assert_eq!(scores(&router, &QUERIES), "SCORES");
     assert_eq!(fitted().model_digest(), router.model_digest());
 }
@@ -93,5 +93,5 @@ fn accuracy_is_what_is_published() {
     let (fixed, held_out) = (disclosed("fixed.toml"), disclosed("held_out.toml"));
     println!("fixed set: {fixed:#?}\nheld-out set: {held_out:#?}");
     assert_eq!((fixed.hits, fixed.of), (11, 12));
-    assert_eq!((held_out.hits, held_out.of), (0, 12));
+    assert_eq!((held_out.hits, held_out.of), (2, 12));
 }
