@@ -59,7 +59,10 @@ fn scores(router: &Router, queries: &[&str]) -> String {
 fn fit_and_query_are_the_same_bits_everywhere() {
     let router = fitted();
     assert_eq!(router.vocabulary_len(), 27);
-    assert_eq!(router.model_digest().to_hex(), "6a1e5486cd2f7d4bb7739a97ca8aa521734d2c672679b6389bf6a780fd4c11fa");
+    assert_eq!(
+        router.model_digest().to_hex(),
+        "6a1e5486cd2f7d4bb7739a97ca8aa521734d2c672679b6389bf6a780fd4c11fa"
+    );
     assert_eq!(scores(&router, &QUERIES), "SCORES");
     assert_eq!(fitted().model_digest(), router.model_digest());
 }

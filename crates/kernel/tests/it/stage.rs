@@ -1,6 +1,6 @@
 //! An envelope, a kernel, and what it says.
 
-use canon::{Object, Reader, Value, canonical};
+use canon::{Object, Value, canonical};
 use kernel::audit::Audit;
 use kernel::receipt::Receipt;
 use kernel::{Arrival, Config, Kernel, Scratch};
@@ -38,8 +38,4 @@ pub(crate) fn handle(kernel: &Kernel, lines: &[Vec<u8>]) -> Vec<Receipt> {
 
 pub(crate) fn handle_object(kernel: &Kernel, object: Object) -> Receipt {
     handle(kernel, &[canonical(&object.into())]).remove(0)
-}
-
-pub(crate) fn read(bytes: &[u8]) -> Value {
-    Reader::strict().read(bytes).unwrap()
 }
