@@ -29,6 +29,10 @@ const RESERVED: [&str; 12] = [
 ];
 
 fn is_reserved(name: &str) -> bool {
+    // Most names are plain: nothing to fold but their case.
+    if name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_') {
+        return RESERVED.iter().any(|reserved| reserved.eq_ignore_ascii_case(name));
+    }
     let mut normal = Normal::default();
     normal.push(name, Reading::Joined);
     let text = normal.bytes.strip_suffix(b"\0").unwrap_or(&normal.bytes);

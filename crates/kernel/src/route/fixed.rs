@@ -55,13 +55,15 @@ pub(super) fn log2(value: u64) -> i64 {
 /// result depends on the matrix alone. Returned in falling order of the values, the first index first among equals.
 pub(super) fn eigen(mut a: Vec<Vec<i64>>) -> (Vec<i64>, Vec<Vec<i64>>) {
     const SWEEPS: usize = 12;
+    // Elements below this are rounding; turning them about would go on for ever.
+    const NOISE: i64 = 16;
     let n = a.len();
     let mut v: Vec<Vec<i64>> =
         (0..n).map(|row| (0..n).map(|column| if row == column { ONE } else { 0 }).collect()).collect();
     for _ in 0..SWEEPS {
         for p in 0..n {
             for q in p + 1..n {
-                if a[p][q] != 0 {
+                if a[p][q].abs() > NOISE {
                     let (c, s) = rotation(a[p][p], a[q][q], a[p][q]);
                     rotate(&mut a, &mut v, (p, q), (c, s));
                 }
