@@ -46,6 +46,8 @@ fn emitted() -> Vec<(&'static str, Vec<&'static str>)> {
         ("run", StopReason::ALL.iter().map(|reason| reason.code()).collect()),
         of("record", record::Cause::CODES),
         of("kernel", kernel::skill::Fault::CODES),
+        of("kernel", kernel::skill::ModuleFault::CODES),
+        of("kernel", kernel::skill::ManifestFault::CODES),
     ]
 }
 

@@ -228,5 +228,8 @@ fn every_fault_is_provoked() {
         assert_eq!(run(name, payload).map_err(|failed| failed.fault), Err(*fault), "{name}");
     }
     let provoked: Vec<Fault> = cases.iter().map(|(fault, ..)| *fault).collect();
-    assert_eq!(provoked, Fault::ALL);
+    // Those of modules are provoked in `wasm_tests`.
+    let own: Vec<Fault> =
+        Fault::ALL.iter().copied().filter(|fault| !fault.code().starts_with("wasm_")).collect();
+    assert_eq!(provoked, own);
 }
