@@ -4,6 +4,7 @@ use super::Declared;
 use crate::skill::payload::{choice, count_or, flag, output, text, unfit};
 use crate::skill::{Failed, Fault};
 use canon::{Object, Value};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -120,7 +121,18 @@ pub(super) const SKILLS: &[Declared] = &[
 ];
 
 fn words(payload: &Object) -> Result<Value, Failed> {
-    Ok(Value::from(text(payload, "text")?.split_whitespace().count() as u64))
+    let text = text(payload, "text")?;
+    if !text.is_ascii() {
+        return Ok(Value::from(text.split_whitespace().count() as u64));
+    }
+    // The same for ASCII, without decoding: a word begins where a blank, or nothing, is followed by something else.
+    let (mut count, mut before) = (0_u64, true);
+    for byte in text.bytes() {
+        let blank = matches!(byte, b'\t'..=b'\r' | b' ');
+        count += u64::from(before && !blank);
+        before = blank;
+    }
+    Ok(Value::from(count))
 }
 
 /// Characters that take no room and that nobody sees.
@@ -129,10 +141,17 @@ fn is_invisible(ch: char) -> bool {
 }
 
 fn normalise(payload: &Object) -> Result<Value, Failed> {
-    let visible: String = text(payload, "text")?.chars().filter(|ch| !is_invisible(*ch)).collect();
+    let mut visible = Cow::Borrowed(text(payload, "text")?);
+    // Most texts have neither, and are not copied.
+    if visible.contains(is_invisible) {
+        visible = Cow::Owned(visible.replace(is_invisible, ""));
+    }
+    if visible.contains('\r') {
+        visible = Cow::Owned(visible.replace("\r\n", "\n").replace('\r', "\n"));
+    }
     let mut out = String::with_capacity(visible.len() + 1);
     let mut gap = false;
-    for line in visible.replace("\r\n", "\n").split(['\n', '\r']) {
+    for line in visible.split('\n') {
         let mut words = line.split_whitespace();
         let Some(first) = words.next() else {
             gap = true;
