@@ -159,21 +159,9 @@ pub(super) fn spelled(units: i128, scale: u32) -> String {
     format!("{sign}{whole}{point}{fraction}")
 }
 
-/// `numerator / denominator` in units of `10^-digits`, half to even.
-///
-/// Long division: nothing grows beyond ten times the denominator, so that large sums have small quotients.
-pub(super) fn quotient(numerator: i128, denominator: i128, digits: u32) -> Result<i128, Failed> {
-    let (above, below) = (numerator.unsigned_abs(), denominator.unsigned_abs());
-    if below == 0 {
-        return Err(Failed::new(Fault::Undefined, "division by zero"));
-    }
-    let (mut units, mut rest) = (above / below, above % below);
-    for _ in 0..digits {
-        rest = rest.checked_mul(10).ok_or_else(overflow)?;
-        units =
-            units.checked_mul(10).and_then(|units| units.checked_add(rest / below)).ok_or_else(overflow)?;
-        rest %= below;
-    }
+/// `numerator / denominator / 10^shift` in units of `10^-digits`, half to even.
+pub(super) fn quotient(numerator: i128, denominator: i128, shift: i64, digits: u32) -> Result<i128, Failed> {
+    let (units, rest, below) = divided(numerator.unsigned_abs(), denominator.unsigned_abs(), shift, digits)?;
     let up = match rest.cmp(&(below - rest)) {
         Ordering::Less => 0,
         Ordering::Equal => units % 2,
@@ -182,6 +170,32 @@ pub(super) fn quotient(numerator: i128, denominator: i128, digits: u32) -> Resul
     let units = i128::try_from(units).ok().and_then(|units| units.checked_add(up as i128));
     let negative = (numerator < 0) != (denominator < 0);
     units.map(|units| if negative { -units } else { units }).ok_or_else(overflow)
+}
+
+/// The same rounded down, with the rest and what it is a rest of.
+///
+/// Long division: nothing grows beyond ten times the denominator, so that large sums have small quotients. Digits that
+/// the shift takes away again are never made.
+pub(super) fn divided(
+    above: u128,
+    below: u128,
+    shift: i64,
+    digits: u32,
+) -> Result<(u128, u128, u128), Failed> {
+    if below == 0 {
+        return Err(Failed::new(Fault::Undefined, "division by zero"));
+    }
+    let digits = i64::from(digits) - shift;
+    let factor = u32::try_from(-digits.min(0)).ok().and_then(|digits| 10_u128.checked_pow(digits));
+    let below = factor.and_then(|factor| below.checked_mul(factor)).ok_or_else(overflow)?;
+    let (mut units, mut rest) = (above / below, above % below);
+    for _ in 0..digits.max(0) {
+        rest = rest.checked_mul(10).ok_or_else(overflow)?;
+        units =
+            units.checked_mul(10).and_then(|units| units.checked_add(rest / below)).ok_or_else(overflow)?;
+        rest %= below;
+    }
+    Ok((units, rest, below))
 }
 
 #[cfg(test)]
@@ -234,14 +248,17 @@ mod tests {
 
     #[test]
     fn quotients_round_half_to_even() {
-        let of = |a, b, digits| quotient(a, b, digits).map(|units| spelled(units, digits)).unwrap();
+        let of = |a, b, digits| quotient(a, b, 0, digits).map(|units| spelled(units, digits)).unwrap();
         assert_eq!(of(1, 3, 6), "0.333333");
         assert_eq!(of(2, 3, 6), "0.666667");
         assert_eq!([of(1, 2, 0), of(3, 2, 0), of(-5, 2, 0), of(5, -2, 0)], ["0", "2", "-2", "-2"]);
         assert_eq!(of(-1, 1000, 2), "0.00");
         assert_eq!(of(i128::MAX / 10, i128::MAX / 10, 2), "1.00");
-        assert_eq!(quotient(1, 0, 2).unwrap_err().fault, Fault::Undefined);
-        assert_eq!(quotient(i128::MAX, 1, 2).unwrap_err().fault, Fault::Overflow);
-        assert_eq!(quotient(i128::MIN, 1, 0).unwrap_err().fault, Fault::Overflow);
+        assert_eq!(quotient(25, 1, 2, 1), Ok(2));
+        assert_eq!(quotient(i128::MAX, 1, 38, 2), Ok(170));
+        assert_eq!(quotient(1, 4, -3, 0), Ok(250));
+        assert_eq!(quotient(1, 0, 0, 2).unwrap_err().fault, Fault::Undefined);
+        assert_eq!(quotient(i128::MAX, 1, 0, 2).unwrap_err().fault, Fault::Overflow);
+        assert_eq!(quotient(i128::MIN, 1, 0, 0).unwrap_err().fault, Fault::Overflow);
     }
 }

@@ -190,6 +190,9 @@ impl Skills {
     ///
     /// # Errors
     /// A [`Failed`] with the reason code; the same payload always gives the same one.
+    ///
+    /// # Panics
+    /// When there is no skill at `index`.
     pub fn run(&self, index: usize, payload: &Object) -> Result<Value, Failed> {
         match &self.entries[index].body {
             Body::Builtin(function) => function(payload),

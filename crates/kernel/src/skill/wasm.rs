@@ -122,8 +122,12 @@ fn engine(allowed: Allowed) -> Engine {
     Engine::new(&config)
 }
 
+/// The whole module is validated before any of it is translated: the translator of wasmi 2.0.0 asks for the fuel of an
+/// operator before that operator is validated, and panics when one stands behind the end of its function.
 fn translated(bytes: &[u8], allowed: Allowed) -> Result<wasmi::Module, wasmi::Error> {
-    wasmi::Module::new(&engine(allowed), bytes)
+    let engine = engine(allowed);
+    wasmi::Module::validate(&engine, bytes)?;
+    wasmi::Module::new(&engine, bytes)
 }
 
 /// Why a module was refused: the first rule without which it would not be. The interpreter has no codes for it.

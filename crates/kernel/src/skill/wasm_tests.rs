@@ -2,6 +2,7 @@
 
 use super::{Argument, Example, Failed, Fault, Manifest, ManifestFault, ModuleFault, Skills, WasmLimits};
 use canon::{Object, Value};
+use proptest::prelude::*;
 
 const MANIFEST: &str = include_str!("../../../../examples/skills/text_vowels.toml");
 const MODULE: &str = include_str!("../../../../examples/skills/text_vowels.wat");
@@ -138,6 +139,14 @@ fn refused(wat: &str) -> &'static str {
     load(wat, WasmLimits::default()).unwrap_err().code()
 }
 
+/// One function whose body is `end nop`: the interpreter's translator panics on it when nobody validates before.
+#[test]
+fn an_operator_behind_the_end_of_a_function_is_refused() {
+    let module = b"\0asm\x01\0\0\0\x01\x04\x01\x60\0\0\x03\x02\x01\0\x0a\x05\x01\x03\0\x0b\x01";
+    let fault = Skills::default().add_wasm(manifest(), module, WasmLimits::default()).unwrap_err();
+    assert_eq!(fault.code(), "wasm_not_a_module", "{fault:?}");
+}
+
 #[test]
 fn every_fault_of_loading_is_provoked() {
     let good = body("(i64.const 1)");
@@ -181,6 +190,26 @@ fn every_fault_of_loading_is_provoked() {
     }
     for code in ModuleFault::CODES {
         assert!(cases.iter().any(|(expected, _)| expected == code), "{code} is not provoked");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// A damaged module is refused or runs to an answer, the same one twice; nothing panics.
+    #[test]
+    fn a_damaged_module_is_refused_or_runs(place in any::<prop::sample::Index>(), byte in any::<u8>(), cut in any::<bool>()) {
+        let mut module = wat::parse_str(MODULE).unwrap();
+        let place = place.index(module.len());
+        module[place] = byte;
+        module.truncate(if cut { place + 1 } else { module.len() });
+        let outcome = || {
+            let mut skills = Skills::default();
+            let limits = WasmLimits { fuel: 20_000, memory_bytes: 1 << 20, ..WasmLimits::default() };
+            skills.add_wasm(manifest(), &module, limits)?;
+            Ok::<_, ModuleFault>(skills.run(0, &Object::new().with("text", "audio")))
+        };
+        prop_assert_eq!(outcome(), outcome());
     }
 }
 

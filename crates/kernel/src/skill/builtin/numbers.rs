@@ -1,6 +1,6 @@
 //! Lists of exact decimals in one unit, and what statistics make of them.
 
-use crate::skill::decimal::{Decimal, NotDecimal, SCALE_MAX, overflow, spelled, ten};
+use crate::skill::decimal::{Decimal, NotDecimal, divided, overflow, spelled};
 use crate::skill::payload::{any, count_or, list, unfit};
 use crate::skill::{Failed, Fault};
 use canon::{Object, Value};
@@ -49,15 +49,9 @@ impl Numbers {
         self.units.iter().try_fold(0_i128, |sum, unit| sum.checked_add(*unit)).ok_or_else(overflow)
     }
 
-    /// How many units are 1.
-    pub(super) fn one_unit(&self) -> Result<i128, Failed> {
-        debug_assert!(self.scale <= SCALE_MAX);
-        ten(self.scale).ok_or_else(overflow)
-    }
-
-    /// What a sum of units is divided by for one of `parts` equal shares.
-    pub(super) fn denominator(&self, parts: i128) -> Result<i128, Failed> {
-        self.one_unit()?.checked_mul(parts).ok_or_else(overflow)
+    /// How far the point of a unit is from that of 1.
+    pub(super) fn shift(&self) -> i64 {
+        i64::from(self.scale)
     }
 
     /// A number of units as the shortest exact text.
@@ -91,15 +85,14 @@ pub(super) fn paired(x: &Numbers, y: &Numbers) -> Result<i128, Failed> {
     all.zip(apart).and_then(|(all, apart)| all.checked_sub(apart)).ok_or_else(overflow)
 }
 
-/// The square root of `above / below` in units of `10^-digits`, half to even. Both are not negative.
-pub(super) fn root(above: i128, below: i128, digits: u32) -> Result<i128, Failed> {
-    let scaled =
-        ten(2 * digits).and_then(|unit| above.checked_mul(unit)).and_then(|scaled| scaled.checked_mul(4));
-    let scaled = scaled.ok_or_else(overflow)?;
+/// The square root of `above / below / 10^shift` in units of `10^-digits`, half to even. Both are not negative.
+pub(super) fn root(above: i128, below: i128, shift: i64, digits: u32) -> Result<i128, Failed> {
+    let four = above.unsigned_abs().checked_mul(4).ok_or_else(overflow)?;
+    let (square, rest, _) = divided(four, below.unsigned_abs(), shift, 2 * digits)?;
     // Twice the root, rounded down: its last bit says whether the rest is at least a half.
-    let twice = (scaled / below).isqrt();
-    let exact = scaled % below == 0 && twice * twice == scaled / below;
-    let (whole, half) = (twice / 2, twice % 2 == 1);
+    let twice = square.isqrt();
+    let exact = rest == 0 && twice * twice == square;
+    let (whole, half) = ((twice / 2) as i128, twice % 2 == 1);
     Ok(whole + i128::from(half && (!exact || whole % 2 == 1)))
 }
 
@@ -153,11 +146,11 @@ mod tests {
     fn roots_round_half_to_even() {
         // sqrt(0.25) = 0.5 and sqrt(2.25) = 1.5 are ties; sqrt(2) and sqrt(3) are not.
         assert_eq!(
-            [root(1, 4, 0), root(9, 4, 0), root(2, 1, 0), root(3, 1, 0)],
+            [root(1, 4, 0, 0), root(9, 4, 0, 0), root(2, 1, 0, 0), root(300, 1, 2, 0)],
             [Ok(0), Ok(2), Ok(1), Ok(2)]
         );
-        assert_eq!(root(2, 1, 12).map(|root| spelled(root, 12)).as_deref(), Ok("1.414213562373"));
-        assert_eq!(root(i128::MAX, 1, 6).unwrap_err().fault, Fault::Overflow);
+        assert_eq!(root(2, 1, 0, 12).map(|root| spelled(root, 12)).as_deref(), Ok("1.414213562373"));
+        assert_eq!(root(i128::MAX, 1, 0, 6).unwrap_err().fault, Fault::Overflow);
     }
 
     #[test]

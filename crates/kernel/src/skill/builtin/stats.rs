@@ -131,7 +131,7 @@ pub(super) const SKILLS: &[Declared] = &[
 fn mean(payload: &Object) -> Result<Value, Failed> {
     let (numbers, digits) = (Numbers::of(payload, "numbers", 1)?, digits(payload)?);
     let sum = numbers.sum()?;
-    let mean = quotient(sum, numbers.denominator(numbers.units.len() as i128)?, digits)?;
+    let mean = quotient(sum, numbers.units.len() as i128, numbers.shift(), digits)?;
     let object = Object::new().with("mean", spelled(mean, digits)).with("sum", numbers.shown(sum)?);
     Ok(object.with("count", numbers.units.len() as u64).into())
 }
@@ -158,8 +158,8 @@ fn at_share(numbers: &mut Numbers, share: i128, whole: i128, digits: u32) -> Res
     let high = numbers.units.get(index + 1).copied().unwrap_or(low);
     let step = high.checked_sub(low).and_then(|gap| gap.checked_mul(rest));
     let above = low.checked_mul(whole).zip(step).and_then(|(low, step)| low.checked_add(step));
-    let below = numbers.one_unit()?.checked_mul(whole).ok_or_else(overflow)?;
-    Ok(Value::Str(spelled(quotient(above.ok_or_else(overflow)?, below, digits)?, digits)))
+    let above = above.ok_or_else(overflow)?;
+    Ok(Value::Str(spelled(quotient(above, whole, numbers.shift(), digits)?, digits)))
 }
 
 fn spread(payload: &Object) -> Result<Value, Failed> {
@@ -169,10 +169,8 @@ fn spread(payload: &Object) -> Result<Value, Failed> {
     // n * sum(x^2) - sum(x)^2, which is n^2 times the variance of the population.
     let squares = paired(&numbers, &numbers)?;
     let divisor = n.checked_mul(if sample { n - 1 } else { n }).ok_or_else(overflow)?;
-    let unit = numbers.one_unit()?;
-    let below = unit.checked_mul(unit).and_then(|unit| unit.checked_mul(divisor)).ok_or_else(overflow)?;
-    let variance = quotient(squares, below, digits)?;
-    let deviation = root(squares, below, digits)?;
+    let variance = quotient(squares, divisor, 2 * numbers.shift(), digits)?;
+    let deviation = root(squares, divisor, 2 * numbers.shift(), digits)?;
     let ends = numbers.units.iter().min().zip(numbers.units.iter().max());
     let (least, greatest) = ends.ok_or_else(overflow)?;
     let object = Object::new().with("variance", spelled(variance, digits));
@@ -195,11 +193,10 @@ fn histogram(payload: &Object) -> Result<Value, Failed> {
         // The last bin holds its upper end too.
         counts[bin.min(bins - 1)] += 1;
     }
-    let below = numbers.denominator(bins as i128)?;
     let edge = |bin: usize| {
         let above = width.checked_mul(bin as i128).zip(least.checked_mul(bins as i128));
         let above = above.and_then(|(step, low)| step.checked_add(low)).ok_or_else(overflow)?;
-        Ok::<String, Failed>(spelled(quotient(above, below, digits)?, digits))
+        Ok::<String, Failed>(spelled(quotient(above, bins as i128, numbers.shift(), digits)?, digits))
     };
     let mut rows = Vec::with_capacity(bins);
     for (bin, count) in counts.into_iter().enumerate() {
@@ -214,11 +211,11 @@ fn line(payload: &Object) -> Result<Value, Failed> {
     if xx == 0 {
         return Err(Failed::new(Fault::Undefined, "all numbers of x are equal"));
     }
-    let (unit_x, unit_y, n) = (x.one_unit()?, y.one_unit()?, x.units.len() as i128);
+    let n = x.units.len() as i128;
     let times = |a: i128, b: i128| a.checked_mul(b).ok_or_else(overflow);
-    let slope = quotient(times(xy, unit_x)?, times(xx, unit_y)?, digits)?;
+    let slope = quotient(xy, xx, y.shift() - x.shift(), digits)?;
     let above = times(y.sum()?, xx)?.checked_sub(times(xy, x.sum()?)?).ok_or_else(overflow)?;
-    let intercept = quotient(above, times(times(n, unit_y)?, xx)?, digits)?;
+    let intercept = quotient(above, times(n, xx)?, y.shift(), digits)?;
     let object =
         Object::new().with("slope", spelled(slope, digits)).with("intercept", spelled(intercept, digits));
     // A flat row of points has no variance that could be explained.
@@ -231,7 +228,7 @@ fn determined(xx: i128, xy: i128, yy: i128, digits: u32) -> Result<i128, Failed>
     let (a, b) = (divisor(xy, xx), divisor(xy, yy));
     let above = (xy / a).checked_mul(xy / b).ok_or_else(overflow)?;
     let below = (xx / a).checked_mul(yy / b).ok_or_else(overflow)?;
-    quotient(above, below, digits)
+    quotient(above, below, 0, digits)
 }
 
 /// Greatest common divisor; `b` is not 0.
