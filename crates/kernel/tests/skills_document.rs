@@ -41,7 +41,7 @@ fn the_document_lists_every_skill() {
 
 #[test]
 fn the_smallest_module_of_the_document_works() {
-    let text = std::fs::read_to_string(vectors::repository().join("docs/kernel-skills.md")).unwrap();
+    let text = include_str!("../../../docs/kernel-skills.md");
     let (_, rest) = text.split_once("```wat\n").unwrap();
     let module = wat::parse_str(rest.split_once("```").unwrap().0).unwrap();
     let manifest = Manifest {

@@ -1,12 +1,14 @@
-//! Exact decimal numbers on 128-bit integers. What does not fit is a fault, never a wrong digit.
+//! Exact decimal numbers on 128-bit integers, and exact quotients of larger ones. What does not fit is a fault, never a
+//! wrong digit.
 
 use super::{Failed, Fault};
 use canon::Value;
+use num_bigint::{BigInt, BigUint, Sign};
 use std::cmp::Ordering;
 use std::fmt;
 
-/// Most fractional digits of a number.
-pub(super) const SCALE_MAX: u32 = 18;
+/// Most fractional digits of a number: enough for every digit of a binary64 from 10^-13 on.
+pub(super) const SCALE_MAX: u32 = 30;
 
 /// `units / 10^scale`, with the smallest scale that holds the number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,42 +161,47 @@ pub(super) fn spelled(units: i128, scale: u32) -> String {
     format!("{sign}{whole}{point}{fraction}")
 }
 
-/// `numerator / denominator / 10^shift` in units of `10^-digits`, half to even.
-pub(super) fn quotient(numerator: i128, denominator: i128, shift: i64, digits: u32) -> Result<i128, Failed> {
-    let (units, rest, below) = divided(numerator.unsigned_abs(), denominator.unsigned_abs(), shift, digits)?;
-    let up = match rest.cmp(&(below - rest)) {
-        Ordering::Less => 0,
-        Ordering::Equal => units % 2,
-        Ordering::Greater => 1,
-    };
-    let units = i128::try_from(units).ok().and_then(|units| units.checked_add(up as i128));
-    let negative = (numerator < 0) != (denominator < 0);
-    units.map(|units| if negative { -units } else { units }).ok_or_else(overflow)
-}
-
-/// The same rounded down, with the rest and what it is a rest of.
-///
-/// Long division: nothing grows beyond ten times the denominator, so that large sums have small quotients. Digits that
-/// the shift takes away again are never made.
-pub(super) fn divided(
-    above: u128,
-    below: u128,
+/// `numerator / denominator / 10^shift` in units of `10^-digits`, half to even. What is between is exact, however large;
+/// the result has to fit.
+pub(super) fn quotient(
+    numerator: impl Into<BigInt>,
+    denominator: impl Into<BigInt>,
     shift: i64,
     digits: u32,
-) -> Result<(u128, u128, u128), Failed> {
-    if below == 0 {
+) -> Result<i128, Failed> {
+    let (numerator, denominator) = (numerator.into(), denominator.into());
+    let (units, rest, below) = divided(&numerator, &denominator, shift, digits)?;
+    let up = match (&rest * 2_u32).cmp(&below) {
+        Ordering::Less => false,
+        Ordering::Equal => units.bit(0),
+        Ordering::Greater => true,
+    };
+    let negative = (numerator.sign() == Sign::Minus) != (denominator.sign() == Sign::Minus);
+    let units = i128::try_from(units + u32::from(up)).map_err(|_| overflow())?;
+    Ok(if negative { -units } else { units })
+}
+
+/// The same for the absolute values, rounded down, with the rest and what it is a rest of.
+pub(super) fn divided(
+    numerator: &BigInt,
+    denominator: &BigInt,
+    shift: i64,
+    digits: u32,
+) -> Result<(BigUint, BigUint, BigUint), Failed> {
+    let (mut above, mut below) = (numerator.magnitude().clone(), denominator.magnitude().clone());
+    if below == BigUint::ZERO {
         return Err(Failed::new(Fault::Undefined, "division by zero"));
     }
     let digits = i64::from(digits) - shift;
-    let factor = u32::try_from(-digits.min(0)).ok().and_then(|digits| 10_u128.checked_pow(digits));
-    let below = factor.and_then(|factor| below.checked_mul(factor)).ok_or_else(overflow)?;
-    let (mut units, mut rest) = (above / below, above % below);
-    for _ in 0..digits.max(0) {
-        rest = rest.checked_mul(10).ok_or_else(overflow)?;
-        units =
-            units.checked_mul(10).and_then(|units| units.checked_add(rest / below)).ok_or_else(overflow)?;
-        rest %= below;
+    // Scales are at most twice 30, and digits at most 24.
+    let factor = BigUint::from(10_u32).pow(u32::try_from(digits.unsigned_abs()).map_err(|_| overflow())?);
+    if digits < 0 {
+        below *= factor
+    } else {
+        above *= factor
     }
+    let units = &above / &below;
+    let rest = above - &units * &below;
     Ok((units, rest, below))
 }
 
@@ -218,7 +225,8 @@ mod tests {
         check("100e-2", "1");
         check("123456789012345678901234567890", "123456789012345678901234567890");
         check("0.000000000000000001", "0.000000000000000001");
-        check("0.0000000000000000001", "TooManyDigits");
+        check(&format!("0.{}1", "0".repeat(29)), &format!("0.{}1", "0".repeat(29)));
+        check(&format!("0.{}1", "0".repeat(30)), "TooManyDigits");
         check("1e39", "TooManyDigits");
         check("1e-99999999999999999999", "TooManyDigits");
         check(&format!("1.{}", "0".repeat(500)), "1");
