@@ -51,6 +51,8 @@ fn emitted() -> Vec<(&'static str, Vec<&'static str>)> {
         of("kernel", kernel::guard::Passed::CODES),
         of("kernel", kernel::route::Unrouted::CODES),
         ("kernel", danger().iter().map(|pattern| pattern.id).collect()),
+        of("kernel", kernel::skill::ModuleFault::CODES),
+        of("kernel", kernel::skill::ManifestFault::CODES),
     ]
 }
 

@@ -1,12 +1,14 @@
-//! Exact decimal numbers on 128-bit integers. What does not fit is a fault, never a wrong digit.
+//! Exact decimal numbers on 128-bit integers, and exact quotients of larger ones. What does not fit is a fault, never a
+//! wrong digit.
 
 use super::{Failed, Fault};
 use canon::Value;
+use num_bigint::{BigInt, BigUint, Sign};
 use std::cmp::Ordering;
 use std::fmt;
 
-/// Most fractional digits of a number.
-pub(super) const SCALE_MAX: u32 = 18;
+/// Most fractional digits of a number: enough for every digit of a binary64 from 10^-13 on.
+pub(super) const SCALE_MAX: u32 = 30;
 
 /// `units / 10^scale`, with the smallest scale that holds the number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,29 +161,48 @@ pub(super) fn spelled(units: i128, scale: u32) -> String {
     format!("{sign}{whole}{point}{fraction}")
 }
 
-/// `numerator / denominator` in units of `10^-digits`, half to even.
-///
-/// Long division: nothing grows beyond ten times the denominator, so that large sums have small quotients.
-pub(super) fn quotient(numerator: i128, denominator: i128, digits: u32) -> Result<i128, Failed> {
-    let (above, below) = (numerator.unsigned_abs(), denominator.unsigned_abs());
-    if below == 0 {
+/// `numerator / denominator / 10^shift` in units of `10^-digits`, half to even. What is between is exact, however large;
+/// the result has to fit.
+pub(super) fn quotient(
+    numerator: impl Into<BigInt>,
+    denominator: impl Into<BigInt>,
+    shift: i64,
+    digits: u32,
+) -> Result<i128, Failed> {
+    let (numerator, denominator) = (numerator.into(), denominator.into());
+    let (units, rest, below) = divided(&numerator, &denominator, shift, digits)?;
+    let up = match (&rest * 2_u32).cmp(&below) {
+        Ordering::Less => false,
+        Ordering::Equal => units.bit(0),
+        Ordering::Greater => true,
+    };
+    let negative = (numerator.sign() == Sign::Minus) != (denominator.sign() == Sign::Minus);
+    let units = i128::try_from(units + u32::from(up)).map_err(|_| overflow())?;
+    Ok(if negative { -units } else { units })
+}
+
+/// The same for the absolute values, rounded down, with the rest and what it is a rest of.
+pub(super) fn divided(
+    numerator: &BigInt,
+    denominator: &BigInt,
+    shift: i64,
+    digits: u32,
+) -> Result<(BigUint, BigUint, BigUint), Failed> {
+    let (mut above, mut below) = (numerator.magnitude().clone(), denominator.magnitude().clone());
+    if below == BigUint::ZERO {
         return Err(Failed::new(Fault::Undefined, "division by zero"));
     }
-    let (mut units, mut rest) = (above / below, above % below);
-    for _ in 0..digits {
-        rest = rest.checked_mul(10).ok_or_else(overflow)?;
-        units =
-            units.checked_mul(10).and_then(|units| units.checked_add(rest / below)).ok_or_else(overflow)?;
-        rest %= below;
+    let digits = i64::from(digits) - shift;
+    // Scales are at most twice 30, and digits at most 24.
+    let factor = BigUint::from(10_u32).pow(u32::try_from(digits.unsigned_abs()).map_err(|_| overflow())?);
+    if digits < 0 {
+        below *= factor
+    } else {
+        above *= factor
     }
-    let up = match rest.cmp(&(below - rest)) {
-        Ordering::Less => 0,
-        Ordering::Equal => units % 2,
-        Ordering::Greater => 1,
-    };
-    let units = i128::try_from(units).ok().and_then(|units| units.checked_add(up as i128));
-    let negative = (numerator < 0) != (denominator < 0);
-    units.map(|units| if negative { -units } else { units }).ok_or_else(overflow)
+    let units = &above / &below;
+    let rest = above - &units * &below;
+    Ok((units, rest, below))
 }
 
 #[cfg(test)]
@@ -204,7 +225,8 @@ mod tests {
         check("100e-2", "1");
         check("123456789012345678901234567890", "123456789012345678901234567890");
         check("0.000000000000000001", "0.000000000000000001");
-        check("0.0000000000000000001", "TooManyDigits");
+        check(&format!("0.{}1", "0".repeat(29)), &format!("0.{}1", "0".repeat(29)));
+        check(&format!("0.{}1", "0".repeat(30)), "TooManyDigits");
         check("1e39", "TooManyDigits");
         check("1e-99999999999999999999", "TooManyDigits");
         check(&format!("1.{}", "0".repeat(500)), "1");
@@ -234,14 +256,17 @@ mod tests {
 
     #[test]
     fn quotients_round_half_to_even() {
-        let of = |a, b, digits| quotient(a, b, digits).map(|units| spelled(units, digits)).unwrap();
+        let of = |a, b, digits| quotient(a, b, 0, digits).map(|units| spelled(units, digits)).unwrap();
         assert_eq!(of(1, 3, 6), "0.333333");
         assert_eq!(of(2, 3, 6), "0.666667");
         assert_eq!([of(1, 2, 0), of(3, 2, 0), of(-5, 2, 0), of(5, -2, 0)], ["0", "2", "-2", "-2"]);
         assert_eq!(of(-1, 1000, 2), "0.00");
         assert_eq!(of(i128::MAX / 10, i128::MAX / 10, 2), "1.00");
-        assert_eq!(quotient(1, 0, 2).unwrap_err().fault, Fault::Undefined);
-        assert_eq!(quotient(i128::MAX, 1, 2).unwrap_err().fault, Fault::Overflow);
-        assert_eq!(quotient(i128::MIN, 1, 0).unwrap_err().fault, Fault::Overflow);
+        assert_eq!(quotient(25, 1, 2, 1), Ok(2));
+        assert_eq!(quotient(i128::MAX, 1, 38, 2), Ok(170));
+        assert_eq!(quotient(1, 4, -3, 0), Ok(250));
+        assert_eq!(quotient(1, 0, 0, 2).unwrap_err().fault, Fault::Undefined);
+        assert_eq!(quotient(i128::MAX, 1, 0, 2).unwrap_err().fault, Fault::Overflow);
+        assert_eq!(quotient(i128::MIN, 1, 0, 0).unwrap_err().fault, Fault::Overflow);
     }
 }

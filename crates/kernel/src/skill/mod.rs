@@ -2,9 +2,16 @@
 
 mod builtin;
 mod decimal;
+mod manifest;
 mod payload;
 #[cfg(test)]
 mod tests;
+mod wasm;
+#[cfg(test)]
+mod wasm_tests;
+
+pub use manifest::{ManifestError, ManifestFault};
+pub use wasm::{ModuleFault, WasmLimits};
 
 use canon::{Object, Value};
 
@@ -89,6 +96,22 @@ canon::codes! {
         NotPatch = "skill_not_a_patch",
         /// The patch does not fit the text.
         PatchMismatch = "skill_patch_mismatch",
+        /// A module trapped: unreachable, out of bounds, division by zero, a stack that is too deep.
+        ModuleTrapped = "wasm_trap",
+        /// A module used up its fuel.
+        OutOfFuel = "wasm_out_of_fuel",
+        /// A module asked for more memory than it may have.
+        MemoryOverLimit = "wasm_memory_over_limit",
+        /// A module named a place outside its memory.
+        BadPointer = "wasm_bad_pointer",
+        /// A module says that it cannot work on this payload.
+        ModuleRefused = "wasm_refused",
+        /// The output of a module is not UTF-8.
+        OutputNotUtf8 = "wasm_output_not_utf8",
+        /// The output of a module is not strict JSON.
+        OutputNotJson = "wasm_output_not_json",
+        /// The output of a module holds a float.
+        OutputFloat = "wasm_output_float",
     }
 }
 
@@ -122,6 +145,7 @@ struct Entry {
 #[derive(Debug)]
 enum Body {
     Builtin(builtin::Function),
+    Module(Box<wasm::Module>),
 }
 
 impl Skills {
@@ -130,6 +154,31 @@ impl Skills {
         let mut entries = builtin::all();
         entries.sort_by(|a, b| a.manifest.name.cmp(&b.manifest.name));
         Skills { entries }
+    }
+
+    /// Adds a skill that is a WebAssembly module; `docs/kernel-skills.md` says what it exports. The positions of the
+    /// skills behind it in the order of names move by one.
+    ///
+    /// # Errors
+    /// A module that breaks a rule is refused as a whole, before any payload.
+    pub fn add_wasm(
+        &mut self,
+        manifest: Manifest,
+        module: &[u8],
+        limits: WasmLimits,
+    ) -> Result<(), ModuleFault> {
+        for known in self.manifests() {
+            if known.name == manifest.name {
+                return Err(ModuleFault::NameTaken(manifest.name));
+            }
+            if let Some(trigger) = manifest.triggers.iter().find(|trigger| known.triggers.contains(trigger)) {
+                return Err(ModuleFault::TriggerTaken(trigger.clone()));
+            }
+        }
+        let body = Body::Module(Box::new(wasm::Module::load(module, limits)?));
+        let place = self.entries.partition_point(|entry| entry.manifest.name < manifest.name);
+        self.entries.insert(place, Entry { manifest, body });
+        Ok(())
     }
 
     /// The manifests, in the order of their names; the position is the number that [`Skills::run`] takes.
@@ -141,9 +190,13 @@ impl Skills {
     ///
     /// # Errors
     /// A [`Failed`] with the reason code; the same payload always gives the same one.
+    ///
+    /// # Panics
+    /// When there is no skill at `index`.
     pub fn run(&self, index: usize, payload: &Object) -> Result<Value, Failed> {
         match &self.entries[index].body {
             Body::Builtin(function) => function(payload),
+            Body::Module(module) => module.run(&self.entries[index].manifest, payload),
         }
     }
 }

@@ -1,9 +1,10 @@
 //! Lists of exact decimals in one unit, and what statistics make of them.
 
-use crate::skill::decimal::{Decimal, NotDecimal, SCALE_MAX, overflow, spelled, ten};
+use crate::skill::decimal::{Decimal, NotDecimal, divided, overflow, spelled};
 use crate::skill::payload::{any, count_or, list, unfit};
 use crate::skill::{Failed, Fault};
 use canon::{Object, Value};
+use num_bigint::{BigInt, BigUint, Sign};
 
 /// Numbers in units of `10^-scale`, the smallest scale that holds all of them.
 pub(super) struct Numbers {
@@ -49,15 +50,9 @@ impl Numbers {
         self.units.iter().try_fold(0_i128, |sum, unit| sum.checked_add(*unit)).ok_or_else(overflow)
     }
 
-    /// How many units are 1.
-    pub(super) fn one_unit(&self) -> Result<i128, Failed> {
-        debug_assert!(self.scale <= SCALE_MAX);
-        ten(self.scale).ok_or_else(overflow)
-    }
-
-    /// What a sum of units is divided by for one of `parts` equal shares.
-    pub(super) fn denominator(&self, parts: i128) -> Result<i128, Failed> {
-        self.one_unit()?.checked_mul(parts).ok_or_else(overflow)
+    /// How far the point of a unit is from that of 1.
+    pub(super) fn shift(&self) -> i64 {
+        i64::from(self.scale)
     }
 
     /// A number of units as the shortest exact text.
@@ -75,67 +70,58 @@ pub(super) fn digits(payload: &Object) -> Result<u32, Failed> {
 /// `n * sum(x * y) - sum(x) * sum(y)`, exact: `n^2` times the covariance in units.
 ///
 /// The first number is taken from all others before: that changes nothing and keeps the squares small.
-pub(super) fn paired(x: &Numbers, y: &Numbers) -> Result<i128, Failed> {
+pub(super) fn paired(x: &Numbers, y: &Numbers) -> Result<BigInt, Failed> {
     if x.units.len() != y.units.len() {
         return Err(unfit("y", "has another number of elements than x"));
     }
     let (first_x, first_y) = (x.units[0], y.units[0]);
-    let (mut sum_x, mut sum_y, mut products) = (0_i128, 0_i128, 0_i128);
+    let (mut sum_x, mut sum_y) = (0_i128, 0_i128);
+    // Products that fit are added up here and carried over when they do not fit any more.
+    let (mut products, mut small) = (BigInt::ZERO, 0_i128);
     for (x, y) in x.units.iter().zip(&y.units) {
         let (x, y) = x.checked_sub(first_x).zip(y.checked_sub(first_y)).ok_or_else(overflow)?;
         sum_x = sum_x.checked_add(x).ok_or_else(overflow)?;
         sum_y = sum_y.checked_add(y).ok_or_else(overflow)?;
-        products = x.checked_mul(y).and_then(|xy| products.checked_add(xy)).ok_or_else(overflow)?;
+        if let Some(sum) = x.checked_mul(y).and_then(|xy| small.checked_add(xy)) {
+            small = sum;
+        } else {
+            products += std::mem::take(&mut small);
+            products += BigInt::from(x) * y;
+        }
     }
-    let (all, apart) = (products.checked_mul(x.units.len() as i128), sum_x.checked_mul(sum_y));
-    all.zip(apart).and_then(|(all, apart)| all.checked_sub(apart)).ok_or_else(overflow)
+    Ok((products + small) * x.units.len() - BigInt::from(sum_x) * sum_y)
 }
 
-/// The square root of `above / below` in units of `10^-digits`, half to even. Both are not negative.
-pub(super) fn root(above: i128, below: i128, digits: u32) -> Result<i128, Failed> {
-    let scaled =
-        ten(2 * digits).and_then(|unit| above.checked_mul(unit)).and_then(|scaled| scaled.checked_mul(4));
-    let scaled = scaled.ok_or_else(overflow)?;
+/// The square root of `above / below / 10^shift` in units of `10^-digits`, half to even. Both are not negative.
+pub(super) fn root(above: &BigInt, below: &BigInt, shift: i64, digits: u32) -> Result<i128, Failed> {
+    let (square, rest, _) = divided(&(above * 4_u32), below, shift, 2 * digits)?;
     // Twice the root, rounded down: its last bit says whether the rest is at least a half.
-    let twice = (scaled / below).isqrt();
-    let exact = scaled % below == 0 && twice * twice == scaled / below;
-    let (whole, half) = (twice / 2, twice % 2 == 1);
+    let twice = root_below(&square);
+    let exact = rest == BigUint::ZERO && &twice * &twice == square;
+    let half = twice.bit(0);
+    let whole = i128::try_from(twice >> 1_u32).map_err(|_| overflow())?;
     Ok(whole + i128::from(half && (!exact || whole % 2 == 1)))
 }
 
-/// `xy / sqrt(xx * yy)` in units of 10^-6, half to even; `xx` and `yy` are positive.
-pub(super) fn correlated(xx: i128, xy: i128, yy: i128) -> Result<i128, Failed> {
-    const UNIT: u128 = 1_000_000;
-    let too_large = |_| overflow();
-    let (xx, yy) = (u128::try_from(xx).map_err(too_large)?, u128::try_from(yy).map_err(too_large)?);
-    let size = xy.unsigned_abs();
-    // r >= k / (2 * UNIT), squared and without division: (2 * UNIT * xy)^2 >= k^2 * xx * yy.
-    let target = size.checked_mul(2 * UNIT).ok_or_else(overflow)?;
-    let target = wide(target, target);
-    let bound = |twice: u128| (twice * twice).checked_mul(xx).map(|scaled| wide(scaled, yy));
-    let (mut low, mut high) = (0_u128, 2 * UNIT);
-    while low < high {
-        let middle = (low + high).div_ceil(2);
-        if bound(middle).ok_or_else(overflow)? <= target {
-            low = middle;
-        } else {
-            high = middle - 1;
-        }
+/// The greatest number whose square is not greater, by Newton's method from above.
+fn root_below(square: &BigUint) -> BigUint {
+    if *square == BigUint::ZERO {
+        return BigUint::ZERO;
     }
-    let exact = bound(low).ok_or_else(overflow)? == target;
-    let (whole, half) = (low / 2, low % 2 == 1);
-    let rounded = whole as i128 + i128::from(half && (!exact || whole % 2 == 1));
-    Ok(if xy < 0 { -rounded } else { rounded })
+    let mut root = BigUint::from(1_u32) << square.bits().div_ceil(2);
+    loop {
+        let next: BigUint = (&root + square / &root) >> 1_u32;
+        if next >= root {
+            return root;
+        }
+        root = next;
+    }
 }
 
-/// The product in 256 bits: high half, low half.
-fn wide(a: u128, b: u128) -> (u128, u128) {
-    const LOW: u128 = u64::MAX as u128;
-    let (a_high, a_low, b_high, b_low) = (a >> 64, a & LOW, b >> 64, b & LOW);
-    let low = a_low * b_low;
-    let middle = a_high * b_low + (low >> 64);
-    let other = a_low * b_high + (middle & LOW);
-    (a_high * b_high + (middle >> 64) + (other >> 64), (other << 64) | (low & LOW))
+/// `xy / sqrt(xx * yy)` in units of `10^-digits`, half to even; `xx` and `yy` are positive.
+pub(super) fn correlated(xx: &BigInt, xy: &BigInt, yy: &BigInt, digits: u32) -> Result<i128, Failed> {
+    let size = root(&(xy * xy), &(xx * yy), 0, digits)?;
+    Ok(if xy.sign() == Sign::Minus { -size } else { size })
 }
 
 #[cfg(test)]
@@ -143,28 +129,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn wide_products_are_those_of_halves() {
-        assert_eq!(wide(u128::MAX, u128::MAX), (u128::MAX - 1, 1));
-        assert_eq!(wide(1 << 100, 1 << 100), (1 << 72, 0));
-        assert_eq!(wide(3, 5), (0, 15));
+    fn roots_round_half_to_even() {
+        let root = |above: i64, below: i64, shift, digits| root(&above.into(), &below.into(), shift, digits);
+        // sqrt(0.25) = 0.5 and sqrt(2.25) = 1.5 are ties; sqrt(2) and sqrt(3) are not.
+        let roots =
+            [root(1, 4, 0, 0), root(9, 4, 0, 0), root(2, 1, 0, 0), root(300, 1, 2, 0), root(0, 1, 0, 0)];
+        assert_eq!(roots, [Ok(0), Ok(2), Ok(1), Ok(2), Ok(0)]);
+        assert_eq!(root(2, 1, 0, 12).map(|root| spelled(root, 12)).as_deref(), Ok("1.414213562373"));
+        assert_eq!(root(1, 1, -90, 0).unwrap_err().fault, Fault::Overflow);
     }
 
     #[test]
-    fn roots_round_half_to_even() {
-        // sqrt(0.25) = 0.5 and sqrt(2.25) = 1.5 are ties; sqrt(2) and sqrt(3) are not.
-        assert_eq!(
-            [root(1, 4, 0), root(9, 4, 0), root(2, 1, 0), root(3, 1, 0)],
-            [Ok(0), Ok(2), Ok(1), Ok(2)]
-        );
-        assert_eq!(root(2, 1, 12).map(|root| spelled(root, 12)).as_deref(), Ok("1.414213562373"));
-        assert_eq!(root(i128::MAX, 1, 6).unwrap_err().fault, Fault::Overflow);
+    fn roots_are_the_greatest_below() {
+        for number in 0_u32..3000 {
+            assert_eq!(root_below(&number.into()), BigUint::from(number.isqrt()), "{number}");
+        }
+        let large = (BigUint::from(1_u32) << 300_u32) + 12_345_u32;
+        assert_eq!(root_below(&(&large * &large)), large);
+        assert_eq!(root_below(&(&large * &large - 1_u32)), &large - 1_u32);
     }
 
     #[test]
     fn correlations_of_large_sums_are_exact() {
-        assert_eq!(correlated(1 << 80, 1 << 80, 1 << 80), Ok(1_000_000));
-        assert_eq!(correlated(1 << 80, -(1 << 79), 1 << 80), Ok(-500_000));
-        assert_eq!(correlated(1, 0, 1), Ok(0));
-        assert_eq!(correlated(i128::MAX, i128::MAX, i128::MAX).unwrap_err().fault, Fault::Overflow);
+        let one = BigInt::from(1) << 200_u32;
+        let half: BigInt = &one / 2;
+        let of = |xy: &BigInt| correlated(&one, xy, &one, 6);
+        assert_eq!([of(&one), of(&-half), of(&BigInt::ZERO)], [Ok(1_000_000), Ok(-500_000), Ok(0)]);
     }
 }

@@ -6,10 +6,11 @@ use crate::skill::decimal::{overflow, quotient, spelled, ten};
 use crate::skill::payload::{count_or, unfit};
 use crate::skill::{Failed, Fault};
 use canon::{Object, Value};
+use num_bigint::BigInt;
 
 const NUMBERS: (&str, &str) = (
     "numbers",
-    "a list of at most 100 000 integers, decimal strings or JSON numbers with at most 18 fractional digits",
+    "a list of at most 100 000 integers, decimal strings or JSON numbers with at most 30 fractional digits",
 );
 const DIGITS: (&str, &str) = ("digits", "fractional digits of the result, 0 to 12; 6 when absent");
 
@@ -119,7 +120,7 @@ pub(super) const SKILLS: &[Declared] = &[
                       from -1 to 1.",
         triggers: &["correlation", "pearson", "correlate"],
         needs: &[("x", NUMBERS.1), ("y", "as many numbers as x")],
-        takes: &[],
+        takes: &[DIGITS],
         examples: &[
             (r#"{"x":[1,2,3],"y":["0.3","0.2","0.1"]}"#, r#""-1.000000""#),
             (r#"{"x":[1,2,3,4],"y":[1,3,2,5]}"#, r#""0.831522""#),
@@ -131,7 +132,7 @@ pub(super) const SKILLS: &[Declared] = &[
 fn mean(payload: &Object) -> Result<Value, Failed> {
     let (numbers, digits) = (Numbers::of(payload, "numbers", 1)?, digits(payload)?);
     let sum = numbers.sum()?;
-    let mean = quotient(sum, numbers.denominator(numbers.units.len() as i128)?, digits)?;
+    let mean = quotient(sum, numbers.units.len() as i128, numbers.shift(), digits)?;
     let object = Object::new().with("mean", spelled(mean, digits)).with("sum", numbers.shown(sum)?);
     Ok(object.with("count", numbers.units.len() as u64).into())
 }
@@ -154,25 +155,21 @@ fn at_share(numbers: &mut Numbers, share: i128, whole: i128, digits: u32) -> Res
     numbers.units.sort_unstable();
     let place = share.checked_mul(numbers.units.len() as i128 - 1).ok_or_else(overflow)?;
     let (index, rest) = ((place / whole) as usize, place % whole);
-    let low = numbers.units[index];
-    let high = numbers.units.get(index + 1).copied().unwrap_or(low);
-    let step = high.checked_sub(low).and_then(|gap| gap.checked_mul(rest));
-    let above = low.checked_mul(whole).zip(step).and_then(|(low, step)| low.checked_add(step));
-    let below = numbers.one_unit()?.checked_mul(whole).ok_or_else(overflow)?;
-    Ok(Value::Str(spelled(quotient(above.ok_or_else(overflow)?, below, digits)?, digits)))
+    let low = BigInt::from(numbers.units[index]);
+    let high = numbers.units.get(index + 1).map_or(low.clone(), |high| BigInt::from(*high));
+    let above = (high - &low) * rest + low * whole;
+    Ok(Value::Str(spelled(quotient(above, whole, numbers.shift(), digits)?, digits)))
 }
 
 fn spread(payload: &Object) -> Result<Value, Failed> {
     let sample = crate::skill::payload::choice(payload, "of", &["sample", "population"])? == "sample";
     let (numbers, digits) = (Numbers::of(payload, "numbers", if sample { 2 } else { 1 })?, digits(payload)?);
-    let n = numbers.units.len() as i128;
+    let n = BigInt::from(numbers.units.len());
     // n * sum(x^2) - sum(x)^2, which is n^2 times the variance of the population.
     let squares = paired(&numbers, &numbers)?;
-    let divisor = n.checked_mul(if sample { n - 1 } else { n }).ok_or_else(overflow)?;
-    let unit = numbers.one_unit()?;
-    let below = unit.checked_mul(unit).and_then(|unit| unit.checked_mul(divisor)).ok_or_else(overflow)?;
-    let variance = quotient(squares, below, digits)?;
-    let deviation = root(squares, below, digits)?;
+    let divisor = &n * (&n - u32::from(sample));
+    let deviation = root(&squares, &divisor, 2 * numbers.shift(), digits)?;
+    let variance = quotient(squares, divisor, 2 * numbers.shift(), digits)?;
     let ends = numbers.units.iter().min().zip(numbers.units.iter().max());
     let (least, greatest) = ends.ok_or_else(overflow)?;
     let object = Object::new().with("variance", spelled(variance, digits));
@@ -195,11 +192,10 @@ fn histogram(payload: &Object) -> Result<Value, Failed> {
         // The last bin holds its upper end too.
         counts[bin.min(bins - 1)] += 1;
     }
-    let below = numbers.denominator(bins as i128)?;
     let edge = |bin: usize| {
         let above = width.checked_mul(bin as i128).zip(least.checked_mul(bins as i128));
         let above = above.and_then(|(step, low)| step.checked_add(low)).ok_or_else(overflow)?;
-        Ok::<String, Failed>(spelled(quotient(above, below, digits)?, digits))
+        Ok::<String, Failed>(spelled(quotient(above, bins as i128, numbers.shift(), digits)?, digits))
     };
     let mut rows = Vec::with_capacity(bins);
     for (bin, count) in counts.into_iter().enumerate() {
@@ -211,44 +207,25 @@ fn histogram(payload: &Object) -> Result<Value, Failed> {
 fn line(payload: &Object) -> Result<Value, Failed> {
     let (x, y, digits) = (Numbers::of(payload, "x", 2)?, Numbers::of(payload, "y", 2)?, digits(payload)?);
     let (xx, xy, yy) = (paired(&x, &x)?, paired(&x, &y)?, paired(&y, &y)?);
-    if xx == 0 {
+    if xx == BigInt::ZERO {
         return Err(Failed::new(Fault::Undefined, "all numbers of x are equal"));
     }
-    let (unit_x, unit_y, n) = (x.one_unit()?, y.one_unit()?, x.units.len() as i128);
-    let times = |a: i128, b: i128| a.checked_mul(b).ok_or_else(overflow);
-    let slope = quotient(times(xy, unit_x)?, times(xx, unit_y)?, digits)?;
-    let above = times(y.sum()?, xx)?.checked_sub(times(xy, x.sum()?)?).ok_or_else(overflow)?;
-    let intercept = quotient(above, times(times(n, unit_y)?, xx)?, digits)?;
+    let slope = quotient(xy.clone(), xx.clone(), y.shift() - x.shift(), digits)?;
+    let above = &xx * y.sum()? - &xy * x.sum()?;
+    let intercept = quotient(above, &xx * x.units.len(), y.shift(), digits)?;
     let object =
         Object::new().with("slope", spelled(slope, digits)).with("intercept", spelled(intercept, digits));
     // A flat row of points has no variance that could be explained.
-    let explained = if yy == 0 { None } else { Some(spelled(determined(xx, xy, yy, digits)?, digits)) };
-    Ok(object.with("r_squared", explained).into())
-}
-
-/// `xy^2 / (xx * yy)`; a common divisor is taken out first, because the products are large.
-fn determined(xx: i128, xy: i128, yy: i128, digits: u32) -> Result<i128, Failed> {
-    let (a, b) = (divisor(xy, xx), divisor(xy, yy));
-    let above = (xy / a).checked_mul(xy / b).ok_or_else(overflow)?;
-    let below = (xx / a).checked_mul(yy / b).ok_or_else(overflow)?;
-    quotient(above, below, digits)
-}
-
-/// Greatest common divisor; `b` is not 0.
-fn divisor(a: i128, b: i128) -> i128 {
-    let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
-    while a != 0 {
-        (a, b) = (b % a, a);
-    }
-    // Both are below 2^127: they are sums that were checked.
-    i128::try_from(b).unwrap_or(1)
+    let explained = if yy == BigInt::ZERO { None } else { Some(quotient(&xy * &xy, xx * yy, 0, digits)?) };
+    Ok(object.with("r_squared", explained.map(|explained| spelled(explained, digits))).into())
 }
 
 fn correlation(payload: &Object) -> Result<Value, Failed> {
     let (x, y) = (Numbers::of(payload, "x", 2)?, Numbers::of(payload, "y", 2)?);
+    let digits = digits(payload)?;
     let (xx, xy, yy) = (paired(&x, &x)?, paired(&x, &y)?, paired(&y, &y)?);
-    if xx == 0 || yy == 0 {
+    if xx == BigInt::ZERO || yy == BigInt::ZERO {
         return Err(Failed::new(Fault::Undefined, "all numbers of a series are equal"));
     }
-    Ok(Value::Str(spelled(correlated(xx, xy, yy)?, 6)))
+    Ok(Value::Str(spelled(correlated(&xx, &xy, &yy, digits)?, digits)))
 }
