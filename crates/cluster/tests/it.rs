@@ -14,7 +14,7 @@ fn envelope(index: usize, text: &str, seq: u64, prev: Option<Digest>) -> Vec<u8>
         .with("id", format!("e-{index}"))
         .with("sender", format!("agent-{}", index % 7))
         .with("recipient", "desk")
-        .with("task", if index % 3 == 0 { "count words" } else { "how many words are in this text" })
+        .with("task", if index.is_multiple_of(3) { "count words" } else { "how many words are in this text" })
         .with("payload", Object::new().with("text", text))
         .with("permission", 0_u64)
         .with("trace", "t")

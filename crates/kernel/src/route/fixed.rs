@@ -95,8 +95,9 @@ fn rotate(a: &mut [Vec<i64>], v: &mut [Vec<i64>], (p, q): (usize, usize), (c, s)
     for row in a.iter_mut() {
         (row[p], row[q]) = turn(row[p], row[q]);
     }
-    for column in 0..a.len() {
-        (a[p][column], a[q][column]) = turn(a[p][column], a[q][column]);
+    let (upper, lower) = a.split_at_mut(q);
+    for (x, y) in upper[p].iter_mut().zip(&mut lower[0]) {
+        (*x, *y) = turn(*x, *y);
     }
     for row in v.iter_mut() {
         (row[p], row[q]) = turn(row[p], row[q]);
