@@ -1,6 +1,6 @@
 //! Files that must survive a crash: the chain line by line, everything else whole or not at all.
 
-use canon::{Digest, Value, canonical};
+use canon::{Digest, Object, Value, canonical};
 use ledger::identity::{Identity, PublicKey};
 use ledger::logbook::{AppendError, Appender};
 use std::fs::{File, OpenOptions};
@@ -35,6 +35,8 @@ pub struct ChainFile {
     path: PathBuf,
     /// Everything that was acknowledged, to compare with and to restore from.
     written: Vec<u8>,
+    /// What was written behind it and not yet synced.
+    pending: Vec<u8>,
     file: File,
     appender: Appender,
     identity: Identity,
@@ -47,8 +49,8 @@ impl ChainFile {
         let file = OpenOptions::new().append(true).create_new(true).mode(0o600).open(path)?;
         sync_parent(path)?;
         let path = path.to_path_buf();
-        let written = Vec::new();
-        Ok(ChainFile { path, written, file, appender: Appender::default(), identity, closed: false })
+        let (written, pending) = (Vec::new(), Vec::new());
+        Ok(ChainFile { path, written, pending, file, appender: Appender::default(), identity, closed: false })
     }
 
     /// The key that signs this chain.
@@ -81,18 +83,35 @@ impl ChainFile {
     /// Signs an entry, writes its line and waits until it is on disk. The entry is acknowledged when this returns:
     /// a crash before that may lose it, a crash after it may not.
     pub fn append(&mut self, kind: &str, payload: Value) -> Result<Digest, StoreError> {
+        let hash = self.append_unsynced(kind, payload)?;
+        self.sync()?;
+        Ok(hash)
+    }
+
+    /// Signs an entry and writes its line, and does not wait. It is acknowledged when [`ChainFile::sync`] returns. For
+    /// chains whose entries can be made again; a run of the desk never uses it.
+    pub fn append_unsynced(&mut self, kind: &str, payload: Value) -> Result<Digest, StoreError> {
         if self.closed {
             return Err(StoreError::Io(io::Error::other("the chain was closed by an earlier failure")));
         }
         let entry =
             self.appender.append(kind, payload, &self.identity, now_ms()).map_err(StoreError::Append)?;
-        let written = self.file.write_all(&entry.line).and_then(|()| self.file.sync_data());
-        if let Err(error) = written {
+        if let Err(error) = self.file.write_all(&entry.line) {
             self.closed = true;
             return Err(StoreError::Io(error));
         }
-        self.written.extend_from_slice(&entry.line);
+        self.pending.extend_from_slice(&entry.line);
         Ok(entry.hash)
+    }
+
+    /// Waits until every line is on disk.
+    pub fn sync(&mut self) -> Result<(), StoreError> {
+        if let Err(error) = self.file.sync_data() {
+            self.closed = true;
+            return Err(StoreError::Io(error));
+        }
+        self.written.append(&mut self.pending);
+        Ok(())
     }
 
     /// Hash of the last entry.
@@ -109,6 +128,17 @@ impl ChainFile {
     pub fn is_empty(&self) -> bool {
         self.appender.is_empty()
     }
+}
+
+/// Writes the public key that lies beside a chain: `pub_hex` and `vacant_id`.
+pub fn write_public_key(path: &Path, key: &PublicKey) -> io::Result<()> {
+    write_new(path, &public_text(key), 0o644)
+}
+
+/// The bytes of that file.
+pub(crate) fn public_text(key: &PublicKey) -> Vec<u8> {
+    let public = Object::new().with("vacant_id", key.id().as_str()).with("pub_hex", key.to_hex());
+    json_line(&public.into())
 }
 
 /// Milliseconds since 1970.

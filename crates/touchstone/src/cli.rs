@@ -1,6 +1,6 @@
 //! Arguments in: the verbs and what they take.
 
-use crate::{certificate, conform, demo, exit, golden, key, reasons, record, run, verify, workspace};
+use crate::{certificate, conform, demo, exit, golden, kernel, key, reasons, record, run, verify, workspace};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Parser, Subcommand};
 use std::io::Write as _;
@@ -37,6 +37,8 @@ enum Verb {
     Golden(golden::Args),
     /// Hash a folder as the desk does.
     Workspace(workspace::Args),
+    /// Run envelopes through the deterministic kernel; every decision has a reason.
+    Kernel(kernel::Args),
     /// Make and show signing keys.
     Key(key::Args),
     /// Check answer certificates.
@@ -68,6 +70,7 @@ pub(crate) fn main() -> ExitCode {
         Verb::Conform(args) => conform::run(args),
         Verb::Golden(args) => golden::run(&args),
         Verb::Workspace(args) => workspace::run(&args),
+        Verb::Kernel(args) => kernel::run(&args),
         Verb::Key(args) => key::run(&args),
         Verb::Certificate(args) => certificate::run(&args),
         Verb::Record(args) => record::run(&args),

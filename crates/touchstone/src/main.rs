@@ -6,6 +6,7 @@ mod conform;
 mod demo;
 mod exit;
 mod golden;
+mod kernel;
 mod key;
 mod output;
 mod reasons;

@@ -55,7 +55,27 @@ fn emitted() -> Vec<(&'static str, Vec<&'static str>)> {
         ("run", StopReason::ALL.iter().map(|reason| reason.code()).collect()),
         of("record", record::Cause::CODES),
         of("kernel", kernel::skill::Fault::CODES),
+        of("kernel", kernel::Output::CODES),
+        of("kernel", kernel::guard::Reason::CODES),
+        of("kernel", kernel::guard::Passed::CODES),
+        of("kernel", kernel::route::Unrouted::CODES),
+        ("kernel", danger().iter().map(|pattern| pattern.id).collect()),
+        of("kernel", kernel::skill::ModuleFault::CODES),
+        of("kernel", kernel::skill::ManifestFault::CODES),
     ]
+}
+
+/// Danger patterns are data: their ids are codes.
+fn danger() -> Vec<kernel::guard::danger::Pattern> {
+    kernel::guard::Guard::new().unwrap().danger().patterns().to_vec()
+}
+
+#[test]
+fn danger_patterns_mean_what_the_registry_says() {
+    let registry = registry::all();
+    for pattern in danger() {
+        assert_eq!(registry[pattern.id].meaning, pattern.meaning, "{}", pattern.id);
+    }
 }
 
 /// Codes that several lists share because they mean the same: one entry each. A new one is a decision, not a chance.
@@ -194,9 +214,9 @@ fn every_table_of_codes_is_compared() {
         }
     }
     assert_eq!(
-        tables + 1,
+        tables + 2,
         emitted().len(),
-        "a `codes!` table is not in `emitted` (StopReason is the one more)"
+        "a `codes!` table is not in `emitted` (StopReason and the danger patterns are the two more)"
     );
     assert_eq!(by_hand.into_iter().collect::<Vec<_>>(), BY_HAND);
 }

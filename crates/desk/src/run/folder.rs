@@ -3,10 +3,9 @@
 use super::{ARM, Options, RunError};
 use crate::gate::{StoredSuite, SuiteError};
 use crate::keydir;
-use crate::store::{ChainFile, json_line, write_atomic};
+use crate::store::{ChainFile, public_text, write_atomic};
 use crate::workspace::{Fault, Limits, Scan, changes, freeze, scan};
-use canon::{Object, hex};
-use ledger::identity::PublicKey;
+use canon::hex;
 use std::fs;
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
@@ -379,11 +378,6 @@ impl Folder {
         }
         changes(&want, &now).is_empty()
     }
-}
-
-fn public_text(key: &PublicKey) -> Vec<u8> {
-    let public = Object::new().with("vacant_id", key.id().as_str()).with("pub_hex", key.to_hex());
-    json_line(&public.into())
 }
 
 fn open_up(folder: &Path) {

@@ -9,6 +9,7 @@ mod facts;
 mod floor;
 mod hostile;
 mod judges;
+mod kernel;
 mod keys;
 mod peer;
 mod places;

@@ -1,0 +1,302 @@
+//! `touchstone kernel`: envelopes in, receipts out (determinism specification, section 9).
+
+use crate::exit;
+use crate::output::{self, Tone, line, paint};
+use ::kernel::route::{Candidate, Route, Scratch};
+use ::kernel::{Config, Kernel};
+use canon::{Object, Value, canonical};
+use cluster::chain::Chain;
+use cluster::{Done, Summary};
+use desk::keydir;
+use std::fs::File;
+use std::io::{self, BufWriter, Read as _, Write};
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use verdict::Action;
+
+/// Run envelopes through guard, router and skills; every decision has a reason code.
+///
+/// Exit: 0 every record has a receipt (look into them for the verdicts), 1 the receipts cannot be written, 64 wrong
+/// use.
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(clap::Subcommand)]
+enum Verb {
+    /// Handle every envelope of a JSON Lines file and write a receipt for each, in the order of the file.
+    ///
+    /// The same file gives the same receipts on any number of threads, but for ts, elapsed, thread_order and pid.
+    ///
+    /// Example: touchstone kernel run envelopes.jsonl --threads 4 --out receipts.jsonl
+    #[command(verbatim_doc_comment)]
+    Run(RunArgs),
+    /// List the skills with what they take.
+    ///
+    /// Example: touchstone kernel skills --json
+    #[command(verbatim_doc_comment)]
+    Skills {
+        /// The whole answer as one JSON object.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Say where a task would go, and what came next.
+    ///
+    /// Exit: 0 it goes to a skill, 1 it goes nowhere.
+    ///
+    /// Example: touchstone kernel route "how many words are in this text"
+    #[command(verbatim_doc_comment)]
+    Route {
+        /// The task, as the member `task` of an envelope.
+        #[arg(value_name = "TEXT")]
+        text: String,
+        /// The whole answer as one JSON object.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(clap::Args)]
+struct RunArgs {
+    /// One envelope a line; - is standard input.
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Worker threads [default: one for each core].
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+    /// Write the receipts here instead of standard output. An existing file is refused.
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Sign each receipt with the key of this folder (`touchstone key new`); needs --chain.
+    #[arg(long, value_name = "KEYDIR", requires = "chain")]
+    sign: Option<PathBuf>,
+    /// The chain of signed receipts, a new file NAME.ndjson; its public key is written beside it. Needs --sign.
+    #[arg(long, value_name = "FILE", requires = "sign")]
+    chain: Option<PathBuf>,
+    /// A skill needs at least this permission here, 0 to 3.
+    #[arg(long = "permission", value_name = "SKILL=N", value_parser = permission)]
+    permissions: Vec<(String, u8)>,
+    /// The summary as one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+fn permission(text: &str) -> Result<(String, u8), String> {
+    let pair = text.split_once('=').and_then(|(skill, level)| Some((skill.to_owned(), level.parse().ok()?)));
+    pair.ok_or_else(|| "SKILL=N is needed".to_owned())
+}
+
+/// Runs the verb and returns its exit code.
+pub(crate) fn run(args: &Args) -> u8 {
+    let config = match &args.verb {
+        Verb::Run(args) => {
+            Config { permissions: args.permissions.iter().cloned().collect(), ..Config::default() }
+        }
+        _ => Config::default(),
+    };
+    let kernel = match Kernel::new(config) {
+        Ok(kernel) => kernel,
+        Err(why) => return output::usage(&format!("{why}; `touchstone kernel skills` lists the skills")),
+    };
+    match &args.verb {
+        Verb::Run(args) => envelopes(&kernel, args),
+        Verb::Skills { json } => skills(&kernel, *json),
+        Verb::Route { text, json } => route(&kernel, text, *json),
+    }
+}
+
+// ------------------------------------------------------------------------------------------------- run
+
+fn envelopes(kernel: &Kernel, args: &RunArgs) -> u8 {
+    let opened = read(&args.file).and_then(|file| Ok((file, sink(args)?, chain(args)?)));
+    let (file, sink, mut chain) = match opened {
+        Ok(opened) => opened,
+        Err(why) => return output::usage(&why),
+    };
+    let threads = args.threads.or_else(|| std::thread::available_parallelism().ok());
+    let mut sink = BufWriter::new(sink);
+    let mut take = |done: Done| {
+        sink.write_all(&done.line)?;
+        match &mut chain {
+            Some(chain) => chain.append(done.value).map_err(io::Error::other),
+            None => Ok(()),
+        }
+    };
+    let ran = cluster::run(kernel, &file, threads.unwrap_or(NonZeroUsize::MIN), &mut take);
+    let ended = ran.and_then(|summary| {
+        sink.flush()?;
+        let head = chain.as_mut().map(|chain| chain.sync().map_err(io::Error::other)).transpose()?;
+        Ok((summary, head))
+    });
+    match ended {
+        Ok((summary, head)) => {
+            report(&summary, head.map(|head| head.to_hex()), args.json);
+            exit::OK
+        }
+        Err(error) => {
+            output::usage(&format!("the receipts cannot be written: {error}"));
+            exit::FAILED
+        }
+    }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    let read = if path == Path::new("-") {
+        io::stdin().lock().read_to_end(&mut bytes).map(drop)
+    } else {
+        std::fs::read(path).map(|read| bytes = read)
+    };
+    read.map_err(|error| format!("{}: {error}", path.display()))?;
+    Ok(bytes)
+}
+
+fn sink(args: &RunArgs) -> Result<Box<dyn Write>, String> {
+    let Some(path) = &args.out else { return Ok(Box::new(io::stdout())) };
+    match File::create_new(path) {
+        Ok(file) => Ok(Box::new(file)),
+        Err(error) => Err(format!("{}: {error}", path.display())),
+    }
+}
+
+fn chain(args: &RunArgs) -> Result<Option<Chain>, String> {
+    let (Some(keys), Some(path)) = (&args.sign, &args.chain) else { return Ok(None) };
+    if path.extension().is_none_or(|extension| extension != "ndjson") {
+        return Err(format!("{}: a chain is called NAME.ndjson", path.display()));
+    }
+    let identity = keydir::load(keys, None).map_err(|error| format!("{}: {error}", keys.display()))?;
+    Chain::create(path, identity).map(Some).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// On standard error, because the receipts may be on standard output.
+fn report(summary: &Summary, head: Option<String>, json: bool) {
+    let text = if json {
+        String::from_utf8_lossy(&canonical(&summary_value(summary, head).into())).into_owned()
+    } else {
+        summary_lines(summary, head).join("\n")
+    };
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+fn summary_value(summary: &Summary, head: Option<String>) -> Object {
+    let verdict = |((action, layer, reason), count): (&(&str, &str, &str), &u64)| {
+        let row = Object::new().with("action", *action).with("layer", *layer).with("reason", *reason);
+        Value::from(row.with("count", *count))
+    };
+    Object::new()
+        .with("records", summary.records)
+        .with("blank_lines", summary.blank_lines)
+        .with("allow", summary.of(Action::Allow))
+        .with("advise", summary.of(Action::Advise))
+        .with("block", summary.of(Action::Block))
+        .with("verdicts", Value::Array(summary.verdicts.iter().map(verdict).collect()))
+        .with("chain_head", head)
+}
+
+fn summary_lines(summary: &Summary, head: Option<String>) -> Vec<String> {
+    let of = summary.records;
+    let mut lines = vec![format!("records {of}, blank lines {}", summary.blank_lines)];
+    for action in [Action::Allow, Action::Advise, Action::Block] {
+        lines.push(format!("{:<7} {} of {of}", action.word(), summary.of(action)));
+        let rows = summary.verdicts.iter().filter(|((word, ..), _)| *word == action.word());
+        lines.extend(
+            rows.map(|((_, layer, reason), count)| format!("  {layer:<6} {reason:<32} {count} of {of}")),
+        );
+    }
+    lines.extend(head.map(|head| format!("chain head {head}")));
+    lines
+}
+
+// ---------------------------------------------------------------------------------------------- skills
+
+fn skills(kernel: &Kernel, json: bool) -> u8 {
+    let manifests = kernel.skills().manifests();
+    if json {
+        let skill = |manifest: &::kernel::skill::Manifest| {
+            let argument = |argument: &::kernel::skill::Argument| {
+                let named = Object::new().with("name", argument.name.as_str());
+                Value::from(
+                    named.with("meaning", argument.meaning.as_str()).with("required", argument.required),
+                )
+            };
+            Value::from(
+                Object::new()
+                    .with("name", manifest.name.as_str())
+                    .with("version", u64::from(manifest.version))
+                    .with("description", manifest.description.as_str())
+                    .with("triggers", manifest.triggers.clone())
+                    .with("permission", u64::from(manifest.permission))
+                    .with("arguments", Value::Array(manifest.arguments.iter().map(argument).collect())),
+            )
+        };
+        let answer = Object::new()
+            .with("skills_n", manifests.len() as u64)
+            .with("skills", Value::Array(manifests.map(skill).collect()));
+        print_json(answer);
+        return exit::OK;
+    }
+    for manifest in manifests {
+        let arguments: Vec<String> = manifest
+            .arguments
+            .iter()
+            .map(
+                |argument| {
+                    if argument.required { argument.name.clone() } else { format!("[{}]", argument.name) }
+                },
+            )
+            .collect();
+        line(&format!("{}  {}", paint(&manifest.name, Tone::Good), arguments.join(" ")));
+        line(&output::hanging("  ", &manifest.description));
+    }
+    exit::OK
+}
+
+// ----------------------------------------------------------------------------------------------- route
+
+fn route(kernel: &Kernel, text: &str, json: bool) -> u8 {
+    let route = kernel.router().route(text, &mut Scratch::default());
+    let ranked = kernel.router().ranked(text, 3);
+    let name = |found: &Candidate| {
+        kernel.skills().manifests().nth(found.skill).map_or("", |manifest| manifest.name.as_str())
+    };
+    let row = |found: &Candidate| {
+        let row = Object::new().with("skill", name(found)).with("channel", found.channel.word());
+        row.with("score", u64::from(found.score))
+    };
+    let (found, code) = match route {
+        Route::Found(found) => (Some(found), "route_found"),
+        Route::None(why) => (None, why.code()),
+    };
+    if json {
+        let others: Vec<Object> = ranked.iter().map(row).collect();
+        print_json(
+            Object::new()
+                .with("reason", code)
+                .with("route", found.as_ref().map(row))
+                .with("floor", u64::from(::kernel::route::FLOOR))
+                .with("ranked", others),
+        );
+    } else {
+        let shown = |found: &Candidate| {
+            format!("{:<20} {:<8} {} of 1000000", name(found), found.channel.word(), found.score)
+        };
+        match &found {
+            Some(found) => line(&shown(found)),
+            None => line(&format!(
+                "{}: no skill (floor {} of 1000000)",
+                paint(code, Tone::Warn),
+                ::kernel::route::FLOOR
+            )),
+        }
+        line(&paint("by words and their neighbours:", Tone::Quiet));
+        ranked.iter().for_each(|found| line(&paint(&format!("  {}", shown(found)), Tone::Quiet)));
+    }
+    if found.is_some() { exit::OK } else { exit::FAILED }
+}
+
+fn print_json(answer: Object) {
+    line(&String::from_utf8_lossy(&canonical(&answer.into())));
+}
