@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod command_suites;
+mod conform_examples;
 mod crash;
 mod demo;
 mod facts;
