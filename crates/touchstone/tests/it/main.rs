@@ -3,6 +3,7 @@
 
 mod command_suites;
 mod conform;
+mod conform_examples;
 mod crash;
 mod demo;
 mod facts;
