@@ -306,6 +306,18 @@ fn blank_torn_and_double_lines() {
 }
 
 #[test]
+fn what_is_listed_and_what_is_there() {
+    let folder = packed();
+    let root = folder.path();
+    write(root, "extra.txt", "x");
+    fs::remove_file(root.join("residents/a/vacant_id")).unwrap();
+    assert_eq!(said(root), ["record_listed_missing residents/a/vacant_id", "record_unlisted extra.txt"]);
+    write(root, "trust_cards/t1.json", "{}");
+    reseal(root);
+    assert_eq!(said(root), ["record_card_verify_missing card_verify.txt"]);
+}
+
+#[test]
 fn a_listed_key_and_a_listed_listing() {
     let folder = packed();
     let zeros = "0".repeat(64);

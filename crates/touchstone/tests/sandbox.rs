@@ -17,6 +17,9 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+/// Why a level is not to be had.
+#[path = "sandbox/causes.rs"]
+mod causes;
 /// The hostile programs.
 #[path = "sandbox/hostile.rs"]
 mod hostile;

@@ -310,29 +310,32 @@ mod tests {
 
     #[test]
     fn tables_that_are_refused() {
-        use TableFault as F;
         for (text, expected, detail) in [
-            ("version = ", F::NotToml, "line 1"),
-            ("version = 1\nversion = 1", F::NotToml, "line 2"),
-            ("[fields]\na = 'repro'", F::Version, "version"),
-            ("version = 0\n[fields]\na = 'repro'", F::Version, "version"),
-            ("version = 1\nfeilds = 1", F::UnknownEntry, "feilds"),
-            ("version = 1\n[fields]\n'a.' = 'repro'", F::Path, "a."),
-            ("version = 1\n[fields]\na = 'reproducible'", F::Class, "a"),
-            ("version = 1\n[fields]\n'$' = 'repro'", F::Class, "$"),
-            ("version = 1\n[fields]\nts = 'repro'", F::MinimumPhysical, "ts"),
-            ("version = 1\n[fields]\n'a.*.pid' = 'opaque'", F::MinimumPhysical, "a.*.pid"),
-            ("version = 1\n[fields]\n'a.*' = 'repro'\n'*.b' = 'repro'", F::Tie, "*.b and a.*"),
-            ("version = 1\nscale = -1\n[fields]\na = 'repro'", F::Scale, "scale"),
-            ("version = 1\n[scale]\na = 401\n[fields]\na = 'repro'", F::Scale, "a"),
-            ("version = 1\n[fields]\na = 'repro'\n[lists]\na = { order = 'sorted' }", F::ListRule, "a"),
-            ("version = 1\n[fields]\na = 'repro'\n[lists]\na = { order = 'key' }", F::ListRule, "a"),
+            ("version = ", TableFault::NotToml, "line 1"),
+            ("version = 1\nversion = 1", TableFault::NotToml, "line 2"),
+            ("[fields]\na = 'repro'", TableFault::Version, "version"),
+            ("version = 0\n[fields]\na = 'repro'", TableFault::Version, "version"),
+            ("version = 1\nfeilds = 1", TableFault::UnknownEntry, "feilds"),
+            ("version = 1\n[fields]\n'a.' = 'repro'", TableFault::Path, "a."),
+            ("version = 1\n[fields]\na = 'reproducible'", TableFault::Class, "a"),
+            ("version = 1\n[fields]\n'$' = 'repro'", TableFault::Class, "$"),
+            ("version = 1\n[fields]\nts = 'repro'", TableFault::MinimumPhysical, "ts"),
+            ("version = 1\n[fields]\n'a.*.pid' = 'opaque'", TableFault::MinimumPhysical, "a.*.pid"),
+            ("version = 1\n[fields]\n'a.*' = 'repro'\n'*.b' = 'repro'", TableFault::Tie, "*.b and a.*"),
+            ("version = 1\nscale = -1\n[fields]\na = 'repro'", TableFault::Scale, "scale"),
+            ("version = 1\n[scale]\na = 401\n[fields]\na = 'repro'", TableFault::Scale, "a"),
             (
-                "version = 1\n[fields]\na = 'repro'\n[lists]\na = { order = 'set', keys = ['b'] }",
-                F::ListRule,
+                "version = 1\n[fields]\na = 'repro'\n[lists]\na = { order = 'sorted' }",
+                TableFault::ListRule,
                 "a",
             ),
-            ("version = 1", F::NoFields, "fields"),
+            ("version = 1\n[fields]\na = 'repro'\n[lists]\na = { order = 'key' }", TableFault::ListRule, "a"),
+            (
+                "version = 1\n[fields]\na = 'repro'\n[lists]\na = { order = 'set', keys = ['b'] }",
+                TableFault::ListRule,
+                "a",
+            ),
+            ("version = 1", TableFault::NoFields, "fields"),
         ] {
             let (fault, found) = fault(text);
             assert!(fault == expected && found.contains(detail), "{text}: {fault:?} {found}");

@@ -52,7 +52,7 @@ pub(crate) fn show(result: &Result<Report, Refusal>) -> String {
     use std::fmt::Write;
     let report = match result {
         Ok(report) => report,
-        Err(refusal) => return format!("refused {refusal:?}\n"),
+        Err(refusal) => return format!("refused {}\n", show_refusal(refusal)),
     };
     let mut out = String::new();
     for case in report.cases() {
@@ -61,9 +61,17 @@ pub(crate) fn show(result: &Result<Report, Refusal>) -> String {
         _ = writeln!(out, "{} {}{class}{message}", case.outcome.code(), report.full_name(case));
     }
     for problem in report.problems() {
-        _ = writeln!(out, "problem {problem:?}");
+        _ = writeln!(out, "problem {}", show_refusal(problem));
     }
     let t = report.tally();
     _ = writeln!(out, "passed {} failed {} listed {} unstable {}", t.passed, t.failed, t.listed, t.unstable);
     out
+}
+
+/// The code, which receipts carry, and what stands beside it.
+#[cfg(test)]
+fn show_refusal(refusal: &Refusal) -> String {
+    let shown = format!("{refusal:?}");
+    let members = shown.find(' ').map_or("", |at| &shown[at..]);
+    format!("{}{members}", refusal.code())
 }

@@ -143,7 +143,10 @@ fn landlock_rules(job: &Job) -> Result<(), Failed> {
     }
     let done = rules.restrict_self().map_err(fail("restrict"))?;
     if done.ruleset == RulesetStatus::NotEnforced {
-        return Err(Failed { step: "landlock not enforced".into(), errno: libc::EOPNOTSUPP });
+        // The crate takes every refusal for a kernel without it; the answer itself says whose it is.
+        let answer = sys::try_syscall(libc::SYS_landlock_create_ruleset, 0).err();
+        let errno = answer.and_then(|error| error.raw_os_error()).unwrap_or(libc::EOPNOTSUPP);
+        return Err(Failed { step: "landlock not enforced".into(), errno });
     }
     Ok(())
 }

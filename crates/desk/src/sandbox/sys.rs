@@ -172,7 +172,7 @@ pub(crate) fn try_signal(pid: i32) -> io::Result<()> {
     check(unsafe { libc::kill(pid, 0) })
 }
 
-/// The canary's call by number with six zero arguments.
+/// A call by number whose other arguments are zero, for its answer.
 pub(crate) fn try_syscall(number: libc::c_long, first: libc::c_long) -> io::Result<libc::c_long> {
     // SAFETY: the callers pass calls for which zero or null arguments are refused or harmless.
     let done = unsafe { libc::syscall(number, first, 0, 0, 0, 0, 0) };

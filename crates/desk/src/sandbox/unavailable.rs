@@ -67,7 +67,9 @@ impl Cause {
             Cause::AppArmor => {
                 "as root: sysctl kernel.apparmor_restrict_unprivileged_userns=0, or an AppArmor profile for this binary that allows userns"
             }
-            Cause::Seccomp => "start the container with a seccomp profile that allows unshare and mount",
+            Cause::Seccomp => {
+                "start the container with a seccomp profile that allows unshare, mount and landlock"
+            }
             Cause::NoLandlock => {
                 "use Linux 5.13 or newer with landlock in the lsm= list of the kernel command line"
             }
@@ -80,7 +82,9 @@ impl Cause {
     /// Finds the switch behind a failed step of the full profile.
     pub(super) fn of_setup(step: String, errno: i32) -> Cause {
         if step.starts_with("landlock not enforced") {
-            return Cause::NoLandlock;
+            // A kernel without it has two answers; any other one comes from a filter around the desk.
+            let of_kernel = matches!(errno, libc::ENOSYS | libc::EOPNOTSUPP);
+            return if !of_kernel && outer_filter() { Cause::Seccomp } else { Cause::NoLandlock };
         }
         let is =
             |file: &str, value: &str| std::fs::read_to_string(file).is_ok_and(|text| text.trim() == value);

@@ -9,17 +9,17 @@ use ledger::pem::{self, PemError};
 use ledger::receipts::{ChainReport, Files, InOrder, Options, Verdict, verify_run};
 use ledger::{Fault, Mode};
 
-fn identity(seed: u8) -> Identity {
+pub(crate) fn identity(seed: u8) -> Identity {
     Identity::from_seed(&[seed; 32])
 }
 
-fn public(key: &Identity, id: &Identity) -> Vec<u8> {
+pub(crate) fn public(key: &Identity, id: &Identity) -> Vec<u8> {
     let text = Object::new().with("vacant_id", id.public().id().as_str());
     canonical(&text.with("pub_hex", key.public().to_hex()).into())
 }
 
 /// A foreign run of one attempt: no digest of the row is signed, so its members alone are compared.
-fn run_of(requests_seen: i64) -> (Files, Object) {
+pub(crate) fn run_of(requests_seen: i64) -> (Files, Object) {
     let signed = Object::new()
         .with("task_id", "t")
         .with("arm", "A")
@@ -46,7 +46,7 @@ fn run_of(requests_seen: i64) -> (Files, Object) {
     (files, signed)
 }
 
-fn judge(files: &Files) -> ChainReport {
+pub(crate) fn judge(files: &Files) -> ChainReport {
     let mut reports = verify_run(files, &Options::new(Mode::Strict), &InOrder);
     assert_eq!(reports.len(), 1);
     reports.remove(0)

@@ -4,4 +4,5 @@
 mod chains;
 mod claims;
 mod keys;
+mod reasons;
 mod runs;

@@ -25,6 +25,14 @@ struct Answer {
 }
 
 impl Answer {
+    fn of(output: &std::process::Output) -> Answer {
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        let value = Reader::strict()
+            .read(output.stdout.trim_ascii())
+            .unwrap_or_else(|error| panic!("{error:?} {stderr}"));
+        Answer { code: output.status.code().unwrap(), value, stderr }
+    }
+
     fn text(&self, member: &str) -> &str {
         self.value.get(member).and_then(Value::as_str).unwrap_or("(none)")
     }
@@ -88,12 +96,7 @@ impl Desk {
     }
 
     fn ask(&self, arguments: &[&str]) -> Answer {
-        let output = self.touchstone(&[arguments, &["--json"]].concat());
-        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-        let value = Reader::strict()
-            .read(output.stdout.trim_ascii())
-            .unwrap_or_else(|error| panic!("{error:?} {stderr}"));
-        Answer { code: output.status.code().unwrap(), value, stderr }
+        Answer::of(&self.touchstone(&[arguments, &["--json"]].concat()))
     }
 
     fn conform(&self, more: &[&str]) -> Answer {
@@ -415,6 +418,18 @@ fn commands_are_run_in_fresh_processes() {
     exec("sleep 60", &["--timeout-s", "1"]).refused("conform_command_timed_out", None);
     exec("head -c 40000000 /dev/zero", &[]).refused("conform_command_printed_too_much", None);
     exec(receipt, &["--times", "1"]).refused("conform_one_run", None);
+}
+
+/// With no more descriptors than the binary needs for itself.
+#[test]
+fn a_command_that_could_not_be_started_is_no_run() {
+    let desk = Desk::new(TABLE);
+    let line = format!(
+        "exec 3<&- 4<&- 5<&-; ulimit -n 6; exec '{}' conform --json --table fields.toml --exec true",
+        env!("CARGO_BIN_EXE_touchstone")
+    );
+    let output = Command::new("/bin/sh").args(["-c", &line]).current_dir(desk.root.path()).output().unwrap();
+    Answer::of(&output).refused("conform_command_not_started", None);
 }
 
 #[test]

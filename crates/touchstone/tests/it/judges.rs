@@ -148,3 +148,47 @@ fn odd_surroundings() {
     let output = std::process::Command::new("/bin/sh").args(["-c", &line]).output().unwrap();
     ran(output).is(0, "visible_pass");
 }
+
+/// First reason code of the summary.
+fn reason(ran: &Ran) -> &str {
+    vectors::list(&ran.summary, "reasons")[0].as_str().unwrap()
+}
+
+/// An interpreter that is there and does not work is nobody's delivery.
+#[test]
+fn an_interpreter_that_does_not_work_is_the_desks_trouble() {
+    let stage = Stage::python(&[ADD]);
+    executable(&stage, "bin/python3", "#!/bin/sh\nexit 1\n");
+    let ran = run_with_path(&stage, "ROOT/bin:/usr/bin:/bin", "touch ran");
+    ran.is(22, "desk_fault");
+    assert_eq!(reason(&ran), "infra_io");
+    assert!(!stage.path("workspace/ran").exists() && stage.verify().0 == "VOID");
+}
+
+/// PC-19 through the binary: neither accepted nor refused.
+#[test]
+fn a_case_that_failed_and_passed_is_inconclusive() {
+    let xml = "<testsuite><testcase name='t'><flakyFailure/></testcase></testsuite>";
+    let toml = format!(
+        "version = 1\n[[check]]\nname = \"c\"\nrun = [\"/bin/echo\", \"{xml}\"]\nresult = \"junit\"\n"
+    );
+    let stage = Stage::command(&toml, &[]);
+    let ran = stage.run(&[], "true");
+    ran.is(21, "visible_unstable");
+    assert_eq!((reason(&ran), stage.verify().0.as_str()), ("case_unstable", "OK"));
+}
+
+/// Without confinement a check reaches what it judges; then its word is worth nothing.
+#[test]
+fn a_check_that_changes_the_frozen_copy_is_not_believed() {
+    for (script, code, stop) in [("true", 0, "visible_pass"), ("echo y > f", 20, "delivery_unfit")] {
+        let toml = format!(
+            "version = 1\ncounts = \"none\"\n[[check]]\nname = \"c\"\nrun = [\"/bin/sh\", \"-c\", \"{script}\"]\nresult = \"exit\"\n"
+        );
+        let stage = Stage::command(&toml, &[]);
+        let ran = stage.run(&["--sandbox", "none"], "echo x > f");
+        ran.is(code, stop);
+        assert_eq!(ran.text("trouble").starts_with("frozen_copy_changed"), code == 20);
+        assert_eq!(stage.verify().0, "OK");
+    }
+}

@@ -322,6 +322,27 @@ fn exit_status_alone_must_be_declared() {
     Stage::command(&toml("counts = \"none\""), &[]).run(&[], "true").is(0, "visible_pass");
 }
 
+/// What was tried inside, as a receipt names it.
+const PROBES: [&str; 17] = [
+    "tcp_loopback",
+    "unix_path_tmp",
+    "unix_path_visible",
+    "unix_abstract_stream",
+    "unix_abstract_datagram",
+    "write_outside",
+    "read_secret",
+    "change_mode",
+    "see_desk",
+    "signal_desk",
+    "limit_desk",
+    "ptrace_parent",
+    "user_namespace",
+    "mount",
+    "keyctl",
+    "terminal",
+    "raise_limit",
+];
+
 #[test]
 fn sandbox_levels_are_what_was_measured() {
     let toml =
@@ -333,6 +354,12 @@ fn sandbox_levels_are_what_was_measured() {
     let auto = Stage::command(toml, &[]).run(&[], "true");
     auto.is(0, "visible_pass");
     assert!(["full", "landlock"].contains(&level(&auto).as_str()), "never none by itself");
+    let measured = auto.summary.get("sandbox").and_then(|sandbox| sandbox.get("measured")).unwrap();
+    for probe in PROBES {
+        let excused = level(&auto) == "landlock" && ["see_desk", "signal_desk"].contains(&probe);
+        assert!(excused || vectors::text(measured, probe) == "blocked", "{probe}");
+    }
+    assert_eq!(measured.as_object().unwrap().len(), PROBES.len());
     let none = Stage::command(toml, &[]).run(&["--sandbox", "none"], "true");
     none.is(0, "visible_pass");
     assert_eq!(level(&none), "none");

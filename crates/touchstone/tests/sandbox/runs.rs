@@ -32,7 +32,10 @@ fn what_could_not_start_is_told_apart() {
             std::fs::set_permissions(&path, PermissionsExt::from_mode(mode)).unwrap();
             path.display().to_string()
         };
+        symlink("loop", place.path("workspace").join("loop")).unwrap();
+        let endless = place.path("workspace").join("loop").display().to_string();
         let cases = [
+            (endless, Cannot::Other(libc::ELOOP)),
             ("no-such-program".to_owned(), Cannot::NotFound),
             ("/no/such/program".to_owned(), Cannot::NotFound),
             (file("unset", "#!/bin/sh\n", 0o644), Cannot::NotPermitted),
@@ -331,6 +334,26 @@ fn a_missing_keeper_is_the_desks_own_trouble() {
     }
     let setting = Establish { helper: Some("/no/such/helper".into()), ..Establish::new(Choice::Auto, None) };
     assert_eq!(setting.run().unwrap_err().cause().code(), "sandbox_probe_failed");
+}
+
+/// What can be seen before anything is started is said before anything is started.
+#[test]
+fn a_command_that_is_none_starts_nothing() {
+    let refused = |argv: &[&str], cwd: &str, env: Vec<(OsString, OsString)>| {
+        let mut agent = Start::new(words(argv), cwd);
+        (agent.helper, agent.env) = (Some(helper()), env);
+        start(agent).unwrap_err()
+    };
+    assert!(matches!(refused(&[], "/", Vec::new()), StartError::EmptyCommand));
+    assert!(matches!(refused(&["a\0b"], "/", Vec::new()), StartError::ZeroByte));
+    assert!(matches!(refused(&["a"], "/", vec![("N".into(), "\0".into())]), StartError::ZeroByte));
+    for sandbox in confined() {
+        for path in ["relative", "/tmp/../etc", "/"] {
+            let mut spec = Place::new().sh("true");
+            spec.read_only = vec![path.into()];
+            assert!(matches!(sandbox.start(spec), Err(StartError::NotAbsolute(_))), "{path}");
+        }
+    }
 }
 
 /// Runs at the same time in one desk: each finds its own strays and leaves the others' alone.

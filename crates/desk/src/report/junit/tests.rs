@@ -128,11 +128,11 @@ fn pc_18_counts_against_cases() {
     check(
         "<testsuite tests='1' failures='2' errors='3' skipped='4'/>",
         expect![[r#"
-        problem JunitCountMismatch { suite: "", attribute: "tests", stated: 1, counted: 0, line: 1 }
-        problem JunitCountMismatch { suite: "", attribute: "failures", stated: 2, counted: 0, line: 1 }
-        problem JunitCountMismatch { suite: "", attribute: "errors", stated: 3, counted: 0, line: 1 }
-        problem JunitCountMismatch { suite: "", attribute: "skipped", stated: 4, counted: 0, line: 1 }
-        problem ZeroChecks { reason: None }
+        problem junit_count_mismatch { suite: "", attribute: "tests", stated: 1, counted: 0, line: 1 }
+        problem junit_count_mismatch { suite: "", attribute: "failures", stated: 2, counted: 0, line: 1 }
+        problem junit_count_mismatch { suite: "", attribute: "errors", stated: 3, counted: 0, line: 1 }
+        problem junit_count_mismatch { suite: "", attribute: "skipped", stated: 4, counted: 0, line: 1 }
+        problem zero_checks { reason: None }
         passed 0 failed 0 listed 0 unstable 0
     "#]],
     );
@@ -141,7 +141,7 @@ fn pc_18_counts_against_cases() {
         expect![[r#"
         pass a
         pass b
-        problem JunitCountMismatch { suite: "", attribute: "tests", stated: 3, counted: 2, line: 1 }
+        problem junit_count_mismatch { suite: "", attribute: "tests", stated: 3, counted: 2, line: 1 }
         passed 2 failed 0 listed 0 unstable 0
     "#]],
     );
@@ -152,7 +152,7 @@ fn pc_18_counts_against_cases() {
         pass s > a
         pass s > b
         pass s > c
-        problem JunitCountMismatch { suite: "s", attribute: "failures", stated: 1, counted: 0, line: 1 }
+        problem junit_count_mismatch { suite: "s", attribute: "failures", stated: 1, counted: 0, line: 1 }
         passed 3 failed 0 listed 0 unstable 0
     "#]],
     );
@@ -162,7 +162,7 @@ fn pc_18_counts_against_cases() {
         pass a
         pass b
         pass c
-        problem JunitCountMismatch { suite: "", attribute: "errors", stated: 1, counted: 0, line: 1 }
+        problem junit_count_mismatch { suite: "", attribute: "errors", stated: 1, counted: 0, line: 1 }
         passed 3 failed 0 listed 0 unstable 0
     "#]],
     );
@@ -172,7 +172,7 @@ fn pc_18_counts_against_cases() {
         pass a
         pass b
         pass c
-        problem JunitCountMismatch { suite: "", attribute: "skipped", stated: 1, counted: 0, line: 1 }
+        problem junit_count_mismatch { suite: "", attribute: "skipped", stated: 1, counted: 0, line: 1 }
         passed 3 failed 0 listed 0 unstable 0
     "#]],
     );
@@ -191,7 +191,7 @@ fn pc_18_counts_against_cases() {
         pass a
         pass b
         pass c
-        problem JunitCountInvalid { suite: "", attribute: "tests", value: "-3", line: 1 }
+        problem junit_count_invalid { suite: "", attribute: "tests", value: "-3", line: 1 }
         passed 3 failed 0 listed 0 unstable 0
     "#]],
     );
@@ -201,7 +201,7 @@ fn pc_18_counts_against_cases() {
         pass a
         pass b
         pass c
-        problem JunitCountInvalid { suite: "", attribute: "tests", value: "three", line: 1 }
+        problem junit_count_invalid { suite: "", attribute: "tests", value: "three", line: 1 }
         passed 3 failed 0 listed 0 unstable 0
     "#]],
     );
@@ -211,27 +211,27 @@ fn pc_18_counts_against_cases() {
         pass a
         pass b
         pass c
-        problem JunitCountMismatch { suite: "", attribute: "tests", stated: 4, counted: 3, line: 1 }
+        problem junit_count_mismatch { suite: "", attribute: "tests", stated: 4, counted: 3, line: 1 }
         passed 3 failed 0 listed 0 unstable 0
     "#]],
     );
     check(
         "<testsuite/>",
         expect![[r#"
-        refused ZeroChecks { reason: None }
+        refused zero_checks { reason: None }
     "#]],
     );
     check(
         "<testsuites tests='0' failures='0'></testsuites>",
         expect![[r#"
-        refused ZeroChecks { reason: None }
+        refused zero_checks { reason: None }
     "#]],
     );
     check(
         "<testsuite failures='0'><testcase name='a'><failure/></testcase></testsuite>",
         expect![[r#"
         fail a
-        problem JunitCountMismatch { suite: "", attribute: "failures", stated: 0, counted: 1, line: 1 }
+        problem junit_count_mismatch { suite: "", attribute: "failures", stated: 0, counted: 1, line: 1 }
         passed 0 failed 1 listed 0 unstable 0
     "#]],
     );
@@ -392,7 +392,7 @@ fn the_same_case_twice() {
         expect![[r#"
         pass t
         fail t
-        problem DuplicateCase { name: "t" }
+        problem duplicate_case { name: "t" }
         passed 0 failed 1 listed 0 unstable 0
     "#]],
     );
@@ -444,37 +444,37 @@ fn pc_21_encodings_that_are_not() {
     check(
         "<?xml version='1.0' encoding='klingon'?><testsuite/>",
         expect![[r#"
-        refused JunitEncodingUnknown { encoding: "klingon" }
+        refused junit_encoding_unknown { encoding: "klingon" }
     "#]],
     );
     check(
         "<?xml version='1.0' encoding='utf-16'?><testsuite/>",
         expect![[r#"
-        refused JunitEncodingUnknown { encoding: "utf-16" }
+        refused junit_encoding_unknown { encoding: "utf-16" }
     "#]],
     );
     check(
         "<?xml version='1.0' encoding='utf-7'?><testsuite/>",
         expect![[r#"
-        refused JunitEncodingUnknown { encoding: "utf-7" }
+        refused junit_encoding_unknown { encoding: "utf-7" }
     "#]],
     );
     check_bytes(
         b"\xff\xfe\0\0<\0\0\0",
         expect![[r#"
-        refused JunitEncodingUnknown { encoding: "UTF-32" }
+        refused junit_encoding_unknown { encoding: "UTF-32" }
     "#]],
     );
     check_bytes(
         b"<testsuite>\n<testcase name='\xe9'/></testsuite>",
         expect![[r#"
-        refused JunitEncodingInvalid { encoding: "UTF-8", line: Some(2), column: Some(17) }
+        refused junit_encoding_invalid { encoding: "UTF-8", line: Some(2), column: Some(17) }
     "#]],
     );
     check_bytes(
         b"\xff\xfe<\0\0\xd8>\0",
         expect![[r#"
-        refused JunitEncodingInvalid { encoding: "UTF-16LE", line: None, column: None }
+        refused junit_encoding_invalid { encoding: "UTF-16LE", line: None, column: None }
     "#]],
     );
 }
@@ -493,79 +493,79 @@ fn pc_21_what_is_not_well_formed() {
     check(
         bomb,
         expect![[r#"
-        refused JunitDoctype { line: 2, column: 1 }
+        refused junit_doctype { line: 2, column: 1 }
     "#]],
     );
     check(
         "<testsuite>\n <testcase name='a'><failure message='\u{1b}[31m'/></testcase></testsuite>",
         expect![[r#"
-        refused JunitMalformed { detail: "a non-XML character '\\u{1b}' found at 2:39", line: 2, column: 39 }
+        refused junit_malformed { detail: "a non-XML character '\\u{1b}' found at 2:39", line: 2, column: 39 }
     "#]],
     );
     check(
         "<testsuite>\n <testcase name='a'>&#27;</testcase></testsuite>",
         expect![[r#"
-        refused JunitMalformed { detail: "malformed entity reference at 2:21", line: 2, column: 21 }
+        refused junit_malformed { detail: "malformed entity reference at 2:21", line: 2, column: 21 }
     "#]],
     );
     check(
         "<testsuite>\n <testcase name='a'>&undefined;</testcase></testsuite>",
         expect![[r#"
-        refused JunitMalformed { detail: "unknown entity reference 'undefined' at 2:21", line: 2, column: 21 }
+        refused junit_malformed { detail: "unknown entity reference 'undefined' at 2:21", line: 2, column: 21 }
     "#]],
     );
     check(
         "<testsuite>\n <testcase name='a'><failure>and the",
         expect![[r#"
-        refused JunitMalformed { detail: "the root node was opened but never closed", line: 2, column: 37 }
+        refused junit_malformed { detail: "the root node was opened but never closed", line: 2, column: 37 }
     "#]],
     );
     check(
         "<testsuite>\n <testcase na",
         expect![[r#"
-        refused JunitMalformed { detail: "unexpected end of stream", line: 2, column: 14 }
+        refused junit_malformed { detail: "unexpected end of stream", line: 2, column: 14 }
     "#]],
     );
     check(
         "",
         expect![[r#"
-        refused JunitEmpty
+        refused junit_empty
     "#]],
     );
     check(
         " \n",
         expect![[r#"
-        refused JunitEmpty
+        refused junit_empty
     "#]],
     );
     check(
         "ok 1\n",
         expect![[r#"
-        refused JunitMalformed { detail: "unknown token at 1:1", line: 1, column: 1 }
+        refused junit_malformed { detail: "unknown token at 1:1", line: 1, column: 1 }
     "#]],
     );
     check(
         "<html/>",
         expect![[r#"
-        refused JunitRoot { root: "html" }
+        refused junit_root { root: "html" }
     "#]],
     );
     check(
         "<testsuite/><testsuite/>",
         expect![[r#"
-        refused JunitMalformed { detail: "unknown token at 1:13", line: 1, column: 13 }
+        refused junit_malformed { detail: "unknown token at 1:13", line: 1, column: 13 }
     "#]],
     );
     check(
         "<testsuite a='1' a='2'/>",
         expect![[r#"
-        refused JunitMalformed { detail: "attribute 'a' at 1:18 is already defined", line: 1, column: 18 }
+        refused junit_malformed { detail: "attribute 'a' at 1:18 is already defined", line: 1, column: 18 }
     "#]],
     );
     check(
         "<testsuite>\0</testsuite>",
         expect![[r#"
-        refused JunitMalformed { detail: "a non-XML character '\\0' found at 1:12", line: 1, column: 12 }
+        refused junit_malformed { detail: "a non-XML character '\\0' found at 1:12", line: 1, column: 12 }
     "#]],
     );
 }
@@ -576,27 +576,27 @@ fn limits() {
     check(
         &deep,
         expect![[r#"
-        refused ReportLimit { what: Depth, limit: 64 }
+        refused report_limit { what: Depth, limit: 64 }
     "#]],
     );
     let attributes: String = (0..300).map(|n| format!(" a{n}=''")).collect();
     check(
         &format!("<testsuite{attributes}/>"),
         expect![[r#"
-        refused ReportLimit { what: Attributes, limit: 256 }
+        refused report_limit { what: Attributes, limit: 256 }
     "#]],
     );
     let namespaces = "<a xmlns:b='c'/>".repeat(2_000);
     check(
         &format!("<testsuite>{namespaces}</testsuite>"),
         expect![[r#"
-        refused ReportLimit { what: Namespaces, limit: 1024 }
+        refused report_limit { what: Namespaces, limit: 1024 }
     "#]],
     );
     check_bytes(
         &vec![b' '; REPORT_BYTES_MAX + 1],
         expect![[r#"
-        refused ReportLimit { what: Bytes, limit: 33554432 }
+        refused report_limit { what: Bytes, limit: 33554432 }
     "#]],
     );
 }

@@ -39,45 +39,45 @@ fn pc_09_every_empty_stream_has_its_own_reason() {
     check(
         "1..7\n",
         expect![[r#"
-        problem TapPlanNotMet { subtest: None, planned: 7, missing: [(1, 7)] }
+        problem tap_plan_not_met { subtest: None, planned: 7, missing: [(1, 7)] }
         passed 0 failed 0 listed 0 unstable 0
     "#]],
     );
     check(
         "TAP version 13\nBail out!\n",
         expect![[r#"
-        problem TapBailOut { reason: None }
+        problem tap_bail_out { reason: None }
         passed 0 failed 0 listed 0 unstable 0
     "#]],
     );
     check(
         "1..0 # SKIP nothing here\n",
         expect![[r#"
-        refused ZeroChecks { reason: Some("nothing here") }
+        refused zero_checks { reason: Some("nothing here") }
     "#]],
     );
     check(
         "1..0\n",
         expect![[r#"
-        refused ZeroChecks { reason: None }
+        refused zero_checks { reason: None }
     "#]],
     );
     check(
         "",
         expect![[r#"
-        refused NoTap
+        refused no_tap
     "#]],
     );
     check(
         "hello\nworld\n",
         expect![[r#"
-        refused NoTap
+        refused no_tap
     "#]],
     );
     check(
         "TAP version 13\n",
         expect![[r#"
-        problem TapPlanMissing { subtest: None, points: 0 }
+        problem tap_plan_missing { subtest: None, points: 0 }
         passed 0 failed 0 listed 0 unstable 0
     "#]],
     );
@@ -90,7 +90,7 @@ fn plans_that_do_not_fit() {
         expect![[r#"
         pass 
         pass 
-        problem TapPlanNotMet { subtest: None, planned: 5, missing: [(2, 2), (4, 5)] }
+        problem tap_plan_not_met { subtest: None, planned: 5, missing: [(2, 2), (4, 5)] }
         passed 2 failed 0 listed 0 unstable 0
     "#]],
     );
@@ -100,7 +100,7 @@ fn plans_that_do_not_fit() {
         pass 
         pass 
         pass 
-        problem TapPointOutOfRange { number: 3, planned: 2 }
+        problem tap_point_out_of_range { number: 3, planned: 2 }
         passed 3 failed 0 listed 0 unstable 0
     "#]],
     );
@@ -109,7 +109,7 @@ fn plans_that_do_not_fit() {
         expect![[r#"
         pass 
         pass 
-        problem TapPointOutOfRange { number: 0, planned: 1 }
+        problem tap_point_out_of_range { number: 0, planned: 1 }
         passed 2 failed 0 listed 0 unstable 0
     "#]],
     );
@@ -117,7 +117,7 @@ fn plans_that_do_not_fit() {
         "1..0\nok 1\n",
         expect![[r#"
         pass 
-        problem TapPointOutOfRange { number: 1, planned: 0 }
+        problem tap_point_out_of_range { number: 1, planned: 0 }
         passed 1 failed 0 listed 0 unstable 0
     "#]],
     );
@@ -125,7 +125,7 @@ fn plans_that_do_not_fit() {
         "ok 1\n",
         expect![[r#"
         pass 
-        problem TapPlanMissing { subtest: None, points: 1 }
+        problem tap_plan_missing { subtest: None, points: 1 }
         passed 1 failed 0 listed 0 unstable 0
     "#]],
     );
@@ -133,7 +133,7 @@ fn plans_that_do_not_fit() {
         "1..1\nok 1\n1..1\n",
         expect![[r#"
         pass 
-        problem TapPlanRepeated { line: 3 }
+        problem tap_plan_repeated { line: 3 }
         passed 1 failed 0 listed 0 unstable 0
     "#]],
     );
@@ -141,7 +141,7 @@ fn plans_that_do_not_fit() {
         "1..18446744073709551616\nok 18446744073709551615\n",
         expect![[r#"
         pass 
-        problem TapPlanNotMet { subtest: None, planned: 18446744073709551615, missing: [(1, 18446744073709551614)] }
+        problem tap_plan_not_met { subtest: None, planned: 18446744073709551615, missing: [(1, 18446744073709551614)] }
         passed 1 failed 0 listed 0 unstable 0
     "#]],
     );
@@ -150,7 +150,7 @@ fn plans_that_do_not_fit() {
         expect![[r#"
         pass 
         pass 
-        problem TapPointOutOfRange { number: 18446744073709551615, planned: 1 }
+        problem tap_point_out_of_range { number: 18446744073709551615, planned: 1 }
         passed 2 failed 0 listed 0 unstable 0
     "#]],
     );
@@ -164,7 +164,7 @@ fn pc_07_a_failed_point_is_never_overwritten() {
         fail first half of a name
         pass second half of that name
         pass fine
-        problem DuplicateCase { name: "second half of that name" }
+        problem duplicate_case { name: "second half of that name" }
         passed 1 failed 1 listed 0 unstable 0
     "#]],
     );
@@ -174,7 +174,7 @@ fn pc_07_a_failed_point_is_never_overwritten() {
         pass first
         fail second
         pass fine
-        problem DuplicateCase { name: "first" }
+        problem duplicate_case { name: "first" }
         passed 1 failed 1 listed 0 unstable 0
     "#]],
     );
@@ -340,7 +340,7 @@ fn a_parent_never_hides_its_children() {
         expect![[r#"
         fail  > a
         pass p > c
-        problem TapSubtestUnfinished { line: 1 }
+        problem tap_subtest_unfinished { line: 1 }
         passed 1 failed 1 listed 0 unstable 0
     "#]],
     );
@@ -371,7 +371,7 @@ fn subtests_that_are_not_whole() {
         "    ok 1 - a\n    1..2\nok 1 - p\n1..1\n",
         expect![[r#"
         pass p > a
-        problem TapPlanNotMet { subtest: Some("p"), planned: 2, missing: [(2, 2)] }
+        problem tap_plan_not_met { subtest: Some("p"), planned: 2, missing: [(2, 2)] }
         passed 1 failed 0 listed 0 unstable 0
     "#]],
     );
@@ -379,7 +379,7 @@ fn subtests_that_are_not_whole() {
         "    ok 1 - a\nok 1 - p\n1..1\n",
         expect![[r#"
         pass p > a
-        problem TapPlanMissing { subtest: Some("p"), points: 1 }
+        problem tap_plan_missing { subtest: Some("p"), points: 1 }
         passed 1 failed 0 listed 0 unstable 0
     "#]],
     );
@@ -388,7 +388,7 @@ fn subtests_that_are_not_whole() {
         expect![[r#"
         pass p
         pass  > a
-        problem TapSubtestUnfinished { line: 3 }
+        problem tap_subtest_unfinished { line: 3 }
         passed 2 failed 0 listed 0 unstable 0
     "#]],
     );
@@ -404,16 +404,16 @@ fn subtests_that_are_not_whole() {
         expect![[r#"
         pass  > c
         pass p > b
-        problem TapSubtestUnfinished { line: 2 }
-        problem TapSubtestUnfinished { line: 4 }
-        problem TapPlanMissing { subtest: Some("p"), points: 1 }
+        problem tap_subtest_unfinished { line: 2 }
+        problem tap_subtest_unfinished { line: 4 }
+        problem tap_plan_missing { subtest: Some("p"), points: 1 }
         passed 2 failed 0 listed 0 unstable 0
     "#]],
     );
     check(
         "    Bail out! too deep\n1..1\nok 1\n",
         expect![[r#"
-        problem TapBailOut { reason: Some("too deep") }
+        problem tap_bail_out { reason: Some("too deep") }
         passed 0 failed 0 listed 0 unstable 0
     "#]],
     );
@@ -432,7 +432,7 @@ fn noise_is_skipped_and_strict_streams_have_none() {
         "pragma +strict\nok 1\nnoise\n1..1\n",
         expect![[r#"
         pass 
-        problem TapInvalidLine { line: 3 }
+        problem tap_invalid_line { line: 3 }
         passed 1 failed 0 listed 0 unstable 0
     "#]],
     );
@@ -447,7 +447,7 @@ fn noise_is_skipped_and_strict_streams_have_none() {
         "TAP version 15\nok 1\n1..1\n",
         expect![[r#"
         pass 
-        problem TapVersionUnknown { version: "15" }
+        problem tap_version_unknown { version: "15" }
         passed 1 failed 0 listed 0 unstable 0
     "#]],
     );
@@ -456,11 +456,11 @@ fn noise_is_skipped_and_strict_streams_have_none() {
 #[test]
 fn bytes_that_are_not_utf8() {
     expect![[r#"
-        refused TapInvalidUtf8 { line: 2 }
+        refused tap_invalid_utf8 { line: 2 }
     "#]]
     .assert_eq(&crate::report::show(&read(b"1..1\nok 1 - \xff\n")));
     expect![[r#"
-        refused TapInvalidUtf8 { line: 1 }
+        refused tap_invalid_utf8 { line: 1 }
     "#]]
     .assert_eq(&crate::report::show(&read(b"\xff\xfe1\x00")));
 }
@@ -471,18 +471,18 @@ fn limits() {
     check(
         &deep,
         expect![[r#"
-        refused ReportLimit { what: Depth, limit: 64 }
+        refused report_limit { what: Depth, limit: 64 }
     "#]],
     );
     let many = "ok\n".repeat(crate::report::CASES_MAX + 1);
     check(
         &many,
         expect![[r#"
-        refused ReportLimit { what: Cases, limit: 200000 }
+        refused report_limit { what: Cases, limit: 200000 }
     "#]],
     );
     expect![[r#"
-        refused ReportLimit { what: Bytes, limit: 33554432 }
+        refused report_limit { what: Bytes, limit: 33554432 }
     "#]]
     .assert_eq(&crate::report::show(&read(&vec![b'\n'; REPORT_BYTES_MAX + 1])));
 }
