@@ -30,6 +30,7 @@ fn emitted() -> Vec<(&'static str, Vec<&'static str>)> {
         of("conform", judge::Refusal::CODES),
         of("conform", conform::Problem::CODES),
         of("golden", GoldenFault::CODES),
+        of("attest", conform::attest::Fault::CODES),
         of("bytes chain", Shape::CODES),
         of("chain", Fault::CODES),
         of("chain", Warning::CODES),
@@ -79,9 +80,14 @@ fn danger_patterns_mean_what_the_registry_says() {
 }
 
 /// Codes that several lists share because they mean the same: one entry each. A new one is a decision, not a chance.
-const SHARED: [&str; 8] = [
+const SHARED: [&str; 13] = [
     "bad_signature",
     "bad_signature_encoding",
+    "hon_measured_no_source",
+    "hon_measured_no_time",
+    "hon_simulated_with_source",
+    "hon_third_party_no_source",
+    "hon_unknown_class",
     "id_not_derived_from_key",
     "no_suite",
     "pass",

@@ -146,7 +146,7 @@ canon::codes! {
         /// `measured` without `measure_source`.
         MeasuredNoSource = "hon_measured_no_source",
         /// `measured` without `measure_ts`.
-        MeasuredNoTs = "hon_measured_no_ts",
+        MeasuredNoTs = "hon_measured_no_time",
         /// `third_party` without `measure_source`.
         ThirdPartyNoSource = "hon_third_party_no_source",
         /// `simulated`, or no class, with a source or a time.
