@@ -1,6 +1,8 @@
 //! Arguments in: the verbs and what they take.
 
-use crate::{certificate, conform, demo, exit, golden, kernel, key, reasons, record, run, verify, workspace};
+use crate::{
+    attest, certificate, conform, demo, exit, golden, kernel, key, reasons, record, run, verify, workspace,
+};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Parser, Subcommand};
 use std::io::Write as _;
@@ -19,6 +21,7 @@ Exit codes:
   run      0 accepted (or ungated)  20 refused  21 inconclusive  22 infrastructure void
   verify   0 OK  3 VOID  1 BROKEN or UNVERIFIABLE
   conform  0 full  1 incompatible, or no judgement  2 sampled
+  attest   0 green  1 red  2 yellow
   golden   0 hit  1 not hit  2 a task without a golden value
   others   0 yes  1 no
   all     64 wrong use";
@@ -35,6 +38,8 @@ enum Verb {
     Conform(conform::Args),
     /// Freeze and check golden values.
     Golden(golden::Args),
+    /// Grade what this binary claims about itself.
+    Attest(attest::Args),
     /// Hash a folder as the desk does.
     Workspace(workspace::Args),
     /// Run envelopes through the deterministic kernel; every decision has a reason.
@@ -69,6 +74,7 @@ pub(crate) fn main() -> ExitCode {
         Verb::Verify(args) => verify::run(&args),
         Verb::Conform(args) => conform::run(args),
         Verb::Golden(args) => golden::run(&args),
+        Verb::Attest(args) => attest::run(&args),
         Verb::Workspace(args) => workspace::run(&args),
         Verb::Kernel(args) => kernel::run(&args),
         Verb::Key(args) => key::run(&args),

@@ -82,7 +82,7 @@ fn not_done(repo: &Repo, out: &mut Out<'_>) -> BTreeMap<u32, usize> {
 
 /// The part of a file that is test: all of it, or what follows the first test module.
 pub(super) fn tests_of<'a>(path: &str, source: &'a Source) -> &'a str {
-    let all = path.contains("/tests/") || path.ends_with("/tests.rs") || path.ends_with("/fuzz.rs");
+    let all = path.contains("/tests/") || path.ends_with("tests.rs") || path.ends_with("/fuzz.rs");
     let from = if all { Some(0) } else { source.text.find("#[cfg(test)]\nmod tests {") };
     from.map_or("", |from| &source.text[from..])
 }

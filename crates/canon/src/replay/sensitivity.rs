@@ -207,8 +207,10 @@ pub fn each_tampered(
 /// means that the hash stays (R3).
 pub fn respelled(canonicaliser: &mut Canonicaliser<'_>, document: &Document<'_>) -> (u64, String) {
     let mut routes = Vec::new();
-    canonicaliser.visit(&document.0, Wanted::Kept, &mut |node, route, _| {
-        if matches!(node, Node::Number(token) if !token.contains(['e', 'E'])) {
+    canonicaliser.visit(&document.0, Wanted::Kept, &mut |node, route, change| {
+        let number = matches!(node, Node::Number(token) if !token.contains(['e', 'E']));
+        // Inside an opaque payload a spelling is content.
+        if number && matches!(change, Change::Value { .. }) {
             routes.push(route.to_vec());
         }
     });
