@@ -56,7 +56,6 @@ fn emitted() -> Vec<(&'static str, Vec<&'static str>)> {
         ("run", StopReason::ALL.iter().map(|reason| reason.code()).collect()),
         of("record", record::Cause::CODES),
         of("kernel", kernel::skill::Fault::CODES),
-        of("kernel", kernel::Output::CODES),
         of("kernel", kernel::guard::Reason::CODES),
         of("kernel", kernel::guard::Passed::CODES),
         of("kernel", kernel::route::Unrouted::CODES),
