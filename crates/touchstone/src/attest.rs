@@ -4,8 +4,8 @@ use crate::conform::{checks, failed, report_members, row, write_reports};
 use crate::output::{Busy, Tone, line, paint};
 use canon::Object;
 use conform::Problem;
-use conform::attest::{self, Instruments};
-use std::path::PathBuf;
+use conform::attest::{self, Instruments, Subject};
+use std::path::{Path, PathBuf};
 use verdict::report::{Colour, Report};
 
 /// Grade what this binary claims about itself, by the checklist D1 to D10.
@@ -23,6 +23,9 @@ pub(crate) struct Args {
     /// Folder for the two reports.
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
+    /// Also keep the runs and the field tables there, so that `touchstone conform` can judge them again.
+    #[arg(long)]
+    keep_runs: bool,
     /// The whole answer as one JSON object.
     #[arg(long)]
     json: bool,
@@ -45,9 +48,30 @@ fn attested(args: &Args) -> Result<Report, Problem> {
     busy.with(Some("running kernel and desk"));
     let subjects = attest::collect(&program);
     busy.with(None);
-    let report = attest::examine(&subjects?, &Instruments::ours());
+    let subjects = subjects?;
+    let report = attest::examine(&subjects, &Instruments::ours());
     write_reports(&report, &args.out)?;
+    if args.keep_runs {
+        subjects.iter().try_for_each(|subject| keep(subject, &args.out))?;
+    }
     Ok(report)
+}
+
+/// `kernel.fields.toml`, `kernel-1.jsonl`, `kernel-2.jsonl` and so on.
+fn keep(subject: &Subject, folder: &Path) -> Result<(), Problem> {
+    let write = |name: String, bytes: &[u8]| {
+        let path = folder.join(name);
+        std::fs::write(&path, bytes).map_err(|error| Problem::NotWritten(path, error.to_string()))
+    };
+    if let Some(table) = &subject.table {
+        write(format!("{}.fields.toml", subject.name), table.as_bytes())?;
+    }
+    for (run, number) in subject.runs.iter().zip(1..) {
+        for bytes in run.tasks.values() {
+            write(format!("{}-{number}.jsonl", subject.name), bytes)?;
+        }
+    }
+    Ok(())
 }
 
 fn tell(report: &Report, args: &Args) {

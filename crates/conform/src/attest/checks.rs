@@ -25,8 +25,8 @@ const LIST: [(&str, &str, &str); 10] = [
 ];
 
 /// Checks under way, by id.
-#[derive(Default)]
 pub(super) struct Checks {
+    registry: BTreeMap<String, registry::Reason>,
     open: BTreeMap<&'static str, (u64, Vec<Finding>, Vec<String>)>,
     evidence: Vec<(String, Digest)>,
 }
@@ -38,6 +38,10 @@ impl Fault {
 }
 
 impl Checks {
+    pub(super) fn new() -> Checks {
+        Checks { registry: registry::all(), open: BTreeMap::new(), evidence: Vec::new() }
+    }
+
     fn add(&mut self, id: &'static str, looked_at: u64, findings: impl IntoIterator<Item = Finding>) {
         let open = self.open.entry(id).or_default();
         open.0 += looked_at;
@@ -142,7 +146,7 @@ impl Checks {
         let value = document.to_value().unwrap_or(Value::Null);
         let verdict = value.get("verdict").and_then(Value::as_object);
         let finding = match verdict.map(triple) {
-            Some(Some((action, reason))) if !registry::all().contains_key(reason) => {
+            Some(Some((action, reason))) if !self.registry.contains_key(reason) => {
                 Some(Fault::UnregisteredReason.at(name.to_owned(), format!("{action} {reason}")))
             }
             Some(Some(("block", reason))) if unexplained(&value) => Some(

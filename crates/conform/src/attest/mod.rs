@@ -76,7 +76,7 @@ canon::codes! {
 
 /// The report over all subjects: ten checks, in the order of the checklist.
 pub fn examine(subjects: &[Subject], instruments: &Instruments) -> Report {
-    let mut checks = checks::Checks::default();
+    let mut checks = checks::Checks::new();
     for subject in subjects {
         checks.take(subject, instruments);
     }

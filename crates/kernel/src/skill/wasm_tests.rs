@@ -215,27 +215,26 @@ proptest! {
 
 #[test]
 fn every_fault_of_a_manifest_is_provoked() {
-    use ManifestFault::{ExampleUnfit, MemberUnfit, NameUnfit, NotManifest};
     let example = "payload = '{\"text\":\"An audio tape\"}'";
     let cases = [
-        (NotManifest, "version = 1", "version = \"1\""),
-        (NotManifest, "version = 1", "version = 1\nauthor = \"ann\""),
-        (NotManifest, "required = true", "required = true\ntype = \"text\""),
-        (NotManifest, "permission = 0", ""),
-        (NotManifest, "permission = 0", "permission = "),
-        (NameUnfit, "text.vowels\"", "vowels\""),
-        (NameUnfit, "text.vowels\"", "Text.vowels\""),
-        (NameUnfit, "text.vowels\"", "text.vowels.all\""),
-        (MemberUnfit, "permission = 0", "permission = 4"),
-        (MemberUnfit, "version = 1", "version = 0"),
-        (MemberUnfit, "[\"count vowels\"]", "[]"),
-        (MemberUnfit, "[\"count vowels\"]", "[\" \"]"),
-        (ExampleUnfit, example, "payload = '[1]'"),
-        (ExampleUnfit, example, "payload = '{'"),
-        (ExampleUnfit, example, "payload = '{}'"),
-        (ExampleUnfit, example, "payload = '{\"text\":\"\",\"b\":1}'"),
-        (ExampleUnfit, "{\"vowels\":0}", "0.5"),
-        (ExampleUnfit, "name = \"text\"", "name = \"\""),
+        (ManifestFault::NotManifest, "version = 1", "version = \"1\""),
+        (ManifestFault::NotManifest, "version = 1", "version = 1\nauthor = \"ann\""),
+        (ManifestFault::NotManifest, "required = true", "required = true\ntype = \"text\""),
+        (ManifestFault::NotManifest, "permission = 0", ""),
+        (ManifestFault::NotManifest, "permission = 0", "permission = "),
+        (ManifestFault::NameUnfit, "text.vowels\"", "vowels\""),
+        (ManifestFault::NameUnfit, "text.vowels\"", "Text.vowels\""),
+        (ManifestFault::NameUnfit, "text.vowels\"", "text.vowels.all\""),
+        (ManifestFault::MemberUnfit, "permission = 0", "permission = 4"),
+        (ManifestFault::MemberUnfit, "version = 1", "version = 0"),
+        (ManifestFault::MemberUnfit, "[\"count vowels\"]", "[]"),
+        (ManifestFault::MemberUnfit, "[\"count vowels\"]", "[\" \"]"),
+        (ManifestFault::ExampleUnfit, example, "payload = '[1]'"),
+        (ManifestFault::ExampleUnfit, example, "payload = '{'"),
+        (ManifestFault::ExampleUnfit, example, "payload = '{}'"),
+        (ManifestFault::ExampleUnfit, example, "payload = '{\"text\":\"\",\"b\":1}'"),
+        (ManifestFault::ExampleUnfit, "{\"vowels\":0}", "0.5"),
+        (ManifestFault::ExampleUnfit, "name = \"text\"", "name = \"\""),
     ];
     for (fault, from, to) in cases {
         assert!(MANIFEST.contains(from), "{from}");
@@ -243,6 +242,14 @@ fn every_fault_of_a_manifest_is_provoked() {
         assert_eq!(got.fault, fault, "{to}: {}", got.detail);
     }
     let long = format!("{MANIFEST}#{}", " ".repeat(256 << 10));
-    assert_eq!(Manifest::from_toml(&long).unwrap_err().fault, NotManifest);
-    assert_eq!(ManifestFault::ALL, [NotManifest, NameUnfit, MemberUnfit, ExampleUnfit]);
+    assert_eq!(Manifest::from_toml(&long).unwrap_err().fault, ManifestFault::NotManifest);
+    assert_eq!(
+        ManifestFault::ALL,
+        [
+            ManifestFault::NotManifest,
+            ManifestFault::NameUnfit,
+            ManifestFault::MemberUnfit,
+            ManifestFault::ExampleUnfit
+        ]
+    );
 }

@@ -1,6 +1,7 @@
 //! The binary as a user runs it.
 #![allow(clippy::unwrap_used)]
 
+mod attest;
 mod command_suites;
 mod conform;
 mod conform_examples;
