@@ -194,11 +194,37 @@ fn listing(folder: &Path) -> Vec<OsString> {
     entries.flatten().map(|entry| entry.file_name()).collect()
 }
 
+/// The line that says which settings a program of the C library takes for the default here.
+fn missing(what: &str, default: &str, used: &[&str], installed: &[String]) -> Option<String> {
+    let lacks: Vec<&str> =
+        used.iter().copied().filter(|name| !installed.iter().any(|known| known == name)).collect();
+    let names = lacks.join(", ");
+    (!lacks.is_empty())
+        .then(|| format!("{what}: not installed here, so the C library takes {default} for {names}"))
+}
+
+/// Locales that are installed, as they are usually written.
+fn locales() -> Vec<String> {
+    let output = std::process::Command::new("locale").arg("-a").output();
+    let listed =
+        output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+    listed.lines().map(|name| name.replace(".utf8", ".UTF-8")).chain(["C".to_owned()]).collect()
+}
+
+/// Time zones that are installed.
+fn zones() -> Vec<String> {
+    let known = |zone: &&str| *zone == "UTC" || Path::new("/usr/share/zoneinfo").join(zone).exists();
+    ZONES.iter().filter(|zone| known(zone)).map(|zone| (*zone).to_owned()).collect()
+}
+
 fn describe(command: &Command, orders: &[Vec<OsString>], shuffled: &mut Shuffled) {
     let each =
         |value: fn(usize) -> String| (0..command.times as usize).map(value).collect::<Vec<_>>().join(", ");
-    shuffled.varied.push(format!("locale: {}", each(|index| LOCALES[index % 4].to_owned())));
-    shuffled.varied.push(format!("time zone: {}", each(|index| ZONES[index % 4].to_owned())));
+    shuffled.varied.push(format!("LANG and LC_ALL: {}", each(|index| LOCALES[index % 4].to_owned())));
+    shuffled.varied.push(format!("TZ: {}", each(|index| ZONES[index % 4].to_owned())));
+    let used = command.times as usize;
+    shuffled.not_varied.extend(missing("locale", "C", &LOCALES[..used.min(4)], &locales()));
+    shuffled.not_varied.extend(missing("time zone", "UTC", &ZONES[..used.min(4)], &zones()));
     shuffled.varied.push(format!("hash seed: {}", each(|index| HASH_SEEDS[index % 4].to_owned())));
     match cores() {
         1 => shuffled.not_varied.push("cores: this machine has one".to_owned()),

@@ -160,6 +160,12 @@ pub fn load(paths: &[PathBuf], case: Option<&str>) -> Result<Vec<load::RunBytes>
     paths.iter().map(|path| load::run(path, &case.map_or_else(|| stem(path), str::to_owned))).collect()
 }
 
+/// The case of a golden file that has one only.
+pub fn only_case(golden: &Golden) -> Option<String> {
+    let cases = cases(golden);
+    if cases.len() == 1 { cases.into_keys().next().map(str::to_owned) } else { None }
+}
+
 /// Cases of a golden file with the number of host classes of each.
 pub fn cases(golden: &Golden) -> BTreeMap<&str, usize> {
     let mut cases = BTreeMap::new();

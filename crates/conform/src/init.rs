@@ -28,7 +28,6 @@ pub fn propose(runs: &[Run<'_>]) -> String {
             collect(&value, &mut Vec::new(), index, runs.len(), &mut fields);
         }
     }
-    fields.remove(&Vec::new());
     write(&fields, runs.len())
 }
 
@@ -78,7 +77,19 @@ fn kind(value: &Value) -> &'static str {
 enum Between {
     Equal,
     OtherOrder,
+    /// Not the same number of values: a list is longer, or the field is missing somewhere. That says nothing about its class.
+    OtherCount,
     Differ,
+}
+
+impl Between {
+    fn note(&self) -> &'static str {
+        match self {
+            Between::OtherOrder => "; same values in another order: give its list an order below",
+            Between::OtherCount => "; not the same number of values in each run",
+            _ => "",
+        }
+    }
 }
 
 impl Field {
@@ -90,6 +101,9 @@ impl Field {
         };
         match self.values.split_first() {
             Some((first, others)) if others.iter().all(|other| other == first) => Between::Equal,
+            Some((first, others)) if others.iter().any(|other| other.len() != first.len()) => {
+                Between::OtherCount
+            }
             Some((first, others)) if others.iter().all(|other| sorted(other) == sorted(first)) => {
                 Between::OtherOrder
             }
@@ -98,10 +112,16 @@ impl Field {
     }
 
     fn describe(&self) -> String {
-        let kinds: Vec<&str> = self.kinds.iter().copied().collect();
+        let scalars: Vec<&str> = self.kinds.iter().copied().filter(|kind| *kind != "list").collect();
+        let scalars = scalars.join(" or ");
+        let kinds = match (self.kinds.contains("list"), scalars.is_empty()) {
+            (false, _) => scalars,
+            (true, true) => "list".to_owned(),
+            (true, false) => format!("list of {scalars}"),
+        };
         let example =
             self.values.iter().flatten().next().map(|value| format!(", such as {}", shortened(value)));
-        format!("{}{}", kinds.join(" or "), example.unwrap_or_default())
+        format!("{kinds}{}", example.unwrap_or_default())
     }
 }
 
@@ -124,7 +144,9 @@ fn write(fields: &Fields, runs: usize) -> String {
     for (path, field) in fields {
         let name = path.last().map(String::as_str).unwrap_or_default();
         let inside_of_physical = path.iter().any(|key| MINIMUM_PHYSICAL.contains(&key.as_str()));
-        if MINIMUM_PHYSICAL.contains(&name) {
+        if path.is_empty() {
+            // The document itself has a place among the lists only.
+        } else if MINIMUM_PHYSICAL.contains(&name) {
             minimum.insert(name.to_owned());
         } else if !inside_of_physical {
             match field.between() {
@@ -161,11 +183,7 @@ fn write(fields: &Fields, runs: usize) -> String {
          # and warned about. An object or list must be repro for anything inside it to count.\n",
     );
     for (path, field, between) in &open {
-        let note = if *between == Between::OtherOrder {
-            "; same values in another order: give its list an order below"
-        } else {
-            ""
-        };
+        let note = between.note();
         out.push_str(&format!("# {} = \"\" # {}{note}\n", toml_key(path), field.describe()));
     }
     out.push_str(&lists(fields));
@@ -212,7 +230,7 @@ mod tests {
         assert!(text.contains("\"id\" = \"physical\" # text, such as \"r1\""), "{text}");
         for open in [
             "# \"task\" = \"\" # text",
-            "# \"steps\" = \"\" # list",
+            "# \"steps\" = \"\" # list of object",
             "# \"steps.n\" = \"\" # number, such as 1; same values in another order",
             "# \"'odd.key'\" = \"\" # null",
         ] {
@@ -224,6 +242,19 @@ mod tests {
         );
         let table = Table::parse(&text).unwrap();
         assert_eq!(table.fields().len(), 1, "only what differed is decided");
+    }
+
+    #[test]
+    fn other_counts_decide_nothing_and_the_list_of_records_is_offered() {
+        let text = propose(&[run(r#"[{"a":1,"why":"x"}]"#), run(r#"[{"a":1},{"a":1}]"#)]);
+        for open in [
+            "# \"a\" = \"\" # number, such as 1; not the same number of values in each run",
+            "# \"why\" = \"\"",
+            "# \"$\" = { order = \"\" }",
+        ] {
+            assert!(text.contains(open), "{open}\n{text}");
+        }
+        assert!(Table::parse(&text).is_err(), "nothing is decided");
     }
 
     #[test]

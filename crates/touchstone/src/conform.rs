@@ -93,10 +93,7 @@ fn judged(args: &Args) -> Result<Judged, Problem> {
     let path = args.table.as_deref().unwrap_or(Path::new(""));
     let table = load::table(path)?;
     let golden = args.golden.as_deref().map(|path| golden::read(path, &table)).transpose()?;
-    let only = golden.as_ref().map(golden::cases).and_then(|cases| match cases.len() {
-        1 => cases.into_keys().next().map(str::to_owned),
-        _ => None,
-    });
+    let only = golden.as_ref().and_then(golden::only_case);
     let case = args.case.clone().or(only).unwrap_or_else(|| "run".to_owned());
     let (bytes, shuffled) = runs(args, &case)?;
     let runs: Vec<Run<'_>> = bytes.iter().map(RunBytes::read).collect::<Result<_, _>>()?;
@@ -108,7 +105,8 @@ fn judged(args: &Args) -> Result<Judged, Problem> {
     }
     let records =
         |run: &Run<'_>| (run.name.clone(), run.tasks.values().map(canon::replay::Document::records).sum());
-    let not_read = bytes.iter().flat_map(|run| run.not_read.clone()).collect();
+    let not_read =
+        bytes.iter().flat_map(|run| run.not_read.iter().map(|file| format!("{}/{file}", run.name))).collect();
     Ok(Judged { records: runs.iter().map(records).collect(), judgement, not_read, shuffled })
 }
 

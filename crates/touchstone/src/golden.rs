@@ -73,7 +73,7 @@ struct CheckArgs {
     /// A run.
     #[arg(long = "run", value_name = "PATH", required_unless_present = "range")]
     runs: Vec<PathBuf>,
-    /// Name of the case, for one task.
+    /// Name of the case, for one task; the only one in the golden file when it has one.
     #[arg(long, value_name = "NAME")]
     case: Option<String>,
     /// The whole answer as one JSON object.
@@ -96,7 +96,10 @@ fn freeze(args: &FreezeArgs) -> Result<u8, Problem> {
     let runs: Vec<Run<'_>> = bytes.iter().map(RunBytes::read).collect::<Result<_, _>>()?;
     let golden = golden::freeze(&table, &runs, &args.out)?;
     for (case, hosts) in golden::cases(&golden) {
-        row(&canon::shown(case.as_bytes()), &format!("{hosts} host class(es)"));
+        row(
+            &canon::shown(case.as_bytes()),
+            &format!("{hosts} {}", if hosts == 1 { "host class" } else { "host classes" }),
+        );
     }
     line(&format!("frozen for {}; commit it with {MARK} in the title", host_class()));
     Ok(exit::OK)
@@ -108,7 +111,8 @@ fn check(args: &CheckArgs) -> Result<u8, Problem> {
         (None, Some(table), Some(path)) => {
             let table = load::table(table)?;
             let golden = golden::read(path, &table)?;
-            let bytes = golden::load(&args.runs, args.case.as_deref())?;
+            let case = args.case.clone().or_else(|| golden::only_case(&golden));
+            let bytes = golden::load(&args.runs, case.as_deref())?;
             let mut answers = Vec::new();
             for run in &bytes {
                 let forms = judge::forms(&table, &run.read()?).map_err(Problem::Refused)?;

@@ -96,8 +96,8 @@ pub fn examine(receipt: &Document<'_>) -> (Option<EvidenceClass>, Vec<Dishonesty
     (Some(class), found)
 }
 
-/// The lines of a document on which one of the phrases stands (E-3), from 1. Letters of any case; what stands in the
-/// fences of code is no claim.
+/// The lines of a document on which one of the phrases stands (E-3), from 1. Letters of any case; what is marked as code,
+/// fenced or in backticks, is no claim.
 pub fn claims<'p>(text: &str, phrases: &'p [String]) -> Vec<(usize, &'p str)> {
     let mut found = Vec::new();
     let mut fenced = false;
@@ -105,12 +105,28 @@ pub fn claims<'p>(text: &str, phrases: &'p [String]) -> Vec<(usize, &'p str)> {
         if line.trim_start().starts_with("```") {
             fenced = !fenced;
         } else if !fenced {
-            let line = line.to_lowercase();
+            let line = without_code(line).to_lowercase();
             let here = |phrase: &&String| contains_phrase(&line, &phrase.to_lowercase());
             found.extend(phrases.iter().filter(here).map(|phrase| (number, phrase.as_str())));
         }
     }
     found
+}
+
+/// The line without what stands between two backticks.
+fn without_code(line: &str) -> String {
+    let mut pieces = line.split('`').peekable();
+    let mut kept = String::new();
+    let mut code = false;
+    while let Some(piece) = pieces.next() {
+        // A backtick without a second one marks nothing.
+        if !code || pieces.peek().is_none() {
+            kept.push_str(piece);
+        }
+        kept.push(' ');
+        code = !code;
+    }
+    kept
 }
 
 /// A phrase in Latin letters stands between words, not inside one; Chinese has no such border.

@@ -153,6 +153,9 @@ pub fn judge(
     let mut checks = vec![fields(&observed, runs.len()), lists(&observed, runs.len()), stability];
     checks.extend(judge.sensitivity()?);
     checks.extend([physical, goldens(golden, &forms, host), judge.honesty()]);
+    if let (1, Some(only)) = (forms.len(), forms.keys().next()) {
+        checks.iter_mut().for_each(|check| without_task(check, only));
+    }
     let tasks: BTreeMap<String, Digest> =
         forms.iter().map(|(name, form)| (name.clone(), form.digest())).collect();
     let digest = run_digest(&forms);
@@ -210,7 +213,11 @@ fn has_receipts(run: &str, task: &str, document: &Document<'_>) -> Result<(), Re
     Ok(())
 }
 
-fn comparable(runs: &[Run<'_>]) -> Result<(), Refused> {
+/// Whether runs go together: two or more, of the same tasks, with receipts, as many in each.
+///
+/// # Errors
+/// [`Refused`] with the first way in which they do not.
+pub fn comparable(runs: &[Run<'_>]) -> Result<(), Refused> {
     let [first, others @ ..] = runs else {
         return Err(refuse(Refusal::OneRun, "no run was given".into()));
     };
@@ -220,8 +227,15 @@ fn comparable(runs: &[Run<'_>]) -> Result<(), Refused> {
     for run in runs {
         let (theirs, ours): (BTreeSet<_>, BTreeSet<_>) =
             (run.tasks.keys().collect(), first.tasks.keys().collect());
-        if let Some(task) = theirs.symmetric_difference(&ours).next() {
-            return Err(refuse(Refusal::OtherTasks, format!("{} and {}: {task}", first.name, run.name)));
+        let mut odd = theirs.symmetric_difference(&ours);
+        if let Some(task) = odd.next() {
+            let (has, lacks) = if ours.contains(task) { (first, run) } else { (run, first) };
+            let more = odd.count();
+            let more = if more > 0 { format!(" ({more} more such)") } else { String::new() };
+            return Err(refuse(
+                Refusal::OtherTasks,
+                format!("{task} is in {} and not in {}{more}", has.name, lacks.name),
+            ));
         }
         if run.tasks.is_empty() {
             return Err(refuse(Refusal::NoReceipts, run.name.clone()));
@@ -276,8 +290,11 @@ impl Judge<'_> {
                 forms.insert(task.clone(), ours.clone());
             }
         }
-        let stability =
-            Check::new("D4", "independent runs agree", self.runs.len() as u64, "runs").with(differences);
+        let sorted = differences.iter().any(|found| found.place.contains('['));
+        let note = sorted.then(|| "positions in lists are those after sorting".to_owned());
+        let stability = Check::new("D4", "independent runs agree", self.runs.len() as u64, "runs")
+            .with(differences)
+            .noting(note);
         let pairs = others.len() as u64;
         let mut dropping =
             Check::new("8", "what is dropped differs between the runs", pairs, "pairs of runs");
@@ -339,7 +356,8 @@ impl Judge<'_> {
                 for (index, receipt) in document.receipts().iter().enumerate() {
                     receipts += 1;
                     for dishonesty in evidence::examine(receipt).1 {
-                        let first = || (0, format!("{}: {task}[{index}]", run.name));
+                        let task = if run.tasks.len() > 1 { format!("/{task}") } else { String::new() };
+                        let first = || (0, format!("record {} of {}{task}", index + 1, run.name));
                         found.entry(dishonesty).or_insert_with(first).0 += 1;
                     }
                 }
@@ -358,6 +376,15 @@ impl Judge<'_> {
 
 fn in_task(task: &str, path: &str) -> String {
     format!("{task}: {path}")
+}
+
+/// Where there is one task only, its name says nothing.
+fn without_task(check: &mut Check, only: &str) {
+    for finding in &mut check.findings {
+        if let Some(path) = finding.place.strip_prefix(only).and_then(|rest| rest.strip_prefix(": ")) {
+            finding.place = path.to_owned();
+        }
+    }
 }
 
 fn unstable(task: &str, run: &str, found: &Difference) -> Finding {

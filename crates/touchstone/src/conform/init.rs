@@ -5,7 +5,7 @@ use crate::output::{line, usage};
 use conform::load::{self, RunBytes};
 use conform::{Problem, init};
 use std::path::PathBuf;
-use verdict::judge::Run;
+use verdict::judge::{self, Run};
 
 /// Propose a field table from one run or more.
 ///
@@ -55,6 +55,9 @@ fn usage_note(path: &std::path::Path) {
 fn proposed(paths: &[PathBuf]) -> Result<String, Problem> {
     let bytes: Vec<RunBytes> = paths.iter().map(|path| load::run(path, "run")).collect::<Result<_, _>>()?;
     let runs: Vec<Run<'_>> = bytes.iter().map(RunBytes::read).collect::<Result<_, _>>()?;
+    if runs.len() > 1 {
+        judge::comparable(&runs).map_err(Problem::Refused)?;
+    }
     Ok(init::propose(&runs))
 }
 

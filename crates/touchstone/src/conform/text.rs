@@ -4,7 +4,7 @@ use crate::exit;
 use crate::output::{self, Tone, hanging, line, paint};
 use canon::{Digest, Object, Value, shown};
 use conform::Problem;
-use verdict::golden::GoldenError;
+use verdict::golden::{GoldenError, GoldenFault};
 use verdict::judge::{Level, Refusal};
 use verdict::report::{Check, Finding, Outcome, Report};
 
@@ -54,7 +54,11 @@ pub(crate) fn checks(report: &Report) {
 }
 
 fn denominator(check: &Check) -> String {
-    format!("{} {}", check.looked_at, check.unit)
+    match (check.looked_at, check.unit) {
+        (1, "pairs of runs") => "1 pair of runs".to_owned(),
+        (1, unit) => format!("1 {}", unit.strip_suffix('s').unwrap_or(unit)),
+        (count, unit) => format!("{count} {unit}"),
+    }
 }
 
 fn place_and_detail(finding: &Finding) -> String {
@@ -153,6 +157,11 @@ fn sentence(problem: &Problem) -> String {
         Problem::GoldenRefused(golden, GoldenError::Read(error)) => {
             format!("the golden file {} is no JSON, at byte {}", path(golden), error.offset)
         }
+        Problem::GoldenRefused(golden, GoldenError::Fault(GoldenFault::OtherTable, place)) => format!(
+            "the golden file {} was made under another field table: {}; freeze it again when the table is right",
+            path(golden),
+            words(place)
+        ),
         Problem::GoldenRefused(golden, GoldenError::Fault(_, place)) => {
             format!("the golden file {} is refused: {}", path(golden), words(place))
         }

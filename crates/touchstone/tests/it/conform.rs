@@ -150,7 +150,7 @@ fn an_unstable_run_is_incompatible_and_every_path_is_named() {
     );
     let answer = desk.conform(&[]);
     answer.is(1, "incompatible", &["judge_unstable", "judge_unstable", "judge_no_golden"]);
-    assert_eq!(answer.places("judge_unstable"), ["run: steps[0].out", "run: task"]);
+    assert_eq!(answer.places("judge_unstable"), ["steps[0].out", "task"]);
     let shown = String::from_utf8(
         desk.touchstone(&["conform", "--table", "fields.toml", "--run", "a.json", "--run", "b.json"]).stdout,
     )
@@ -191,7 +191,7 @@ fn pc_50_a_list_without_a_key_is_never_plain_full() {
     desk.conform(&["--golden", "golden.json"]).is(0, "full", &[]);
     let desk = Desk::pair(&rule("{ order = 'sequence' }"), a, b);
     let answer = desk.conform(&[]);
-    assert_eq!((answer.code, answer.places("judge_unstable")[0]), (1, "run: steps[0].node"));
+    assert_eq!((answer.code, answer.places("judge_unstable")[0]), (1, "steps[0].node"));
 }
 
 #[test]
@@ -406,7 +406,7 @@ fn commands_are_run_in_fresh_processes() {
     exec(receipt, &["--times", "3"]).is(2, "sampled", &["judge_no_golden"]);
     let random = r#"printf '{"pid":%d,"task":"%s","evidence_class":"simulated"}' $$ "$(cat /proc/sys/kernel/random/uuid)""#;
     let answer = exec(random, &[]);
-    assert_eq!((answer.code, answer.places("judge_unstable")), (1, vec!["run: task"]));
+    assert_eq!((answer.code, answer.places("judge_unstable")), (1, vec!["task"]));
     exec("echo broken >&2; exit 3", &[]).refused("conform_command_failed", None);
     assert!(
         exec("echo broken >&2; exit 3", &[]).text("detail").contains("exit status 3; it said last: broken")
@@ -442,7 +442,7 @@ fn shuffle_varies_what_it_says() {
     let print = |value: &str| format!(r#"printf '{{"evidence_class":"simulated","value":"%s"}}' "{value}""#);
     for value in ["$LC_ALL", "$TZ", "$PYTHONHASHSEED"] {
         let answer = desk.ask(&["conform", "--table", "fields.toml", "--shuffle", "--exec", &print(value)]);
-        assert_eq!((answer.code, answer.places("judge_unstable")), (1, vec!["run: value"]), "{value}");
+        assert_eq!((answer.code, answer.places("judge_unstable")), (1, vec!["value"]), "{value}");
     }
     let varied = |answer: &Answer, what: &str| {
         vectors::list(&answer.value, "varied").iter().any(|line| line.as_str().unwrap().starts_with(what))
