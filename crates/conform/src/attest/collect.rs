@@ -67,8 +67,8 @@ fn kernel_subject(program: &Path, folder: &Path) -> Result<Subject, Problem> {
     })
 }
 
-/// One envelope for every example of every skill, then those that are refused.
-fn envelopes() -> Vec<u8> {
+/// What the kernel is asked: one envelope for every example of every skill, then those that are refused. JSON Lines.
+pub fn envelopes() -> Vec<u8> {
     let mut lines = Vec::new();
     let mut previous: Option<Digest> = None;
     let skills = Skills::builtin();

@@ -6,7 +6,7 @@
 mod checks;
 mod collect;
 
-pub use collect::collect;
+pub use collect::{collect, envelopes};
 
 use crate::load::RunBytes;
 use canon::Limits;

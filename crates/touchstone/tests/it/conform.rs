@@ -461,6 +461,31 @@ fn shuffle_varies_what_it_says() {
     }
 }
 
+/// The kernel is `full` for the judge that grades everybody else: fresh processes, shuffled circumstances, golden value.
+#[test]
+fn the_kernel_is_graded_full() {
+    let desk = Desk::new(TABLE);
+    fs::write(desk.root.path().join("envelopes.jsonl"), conform::attest::envelopes()).unwrap();
+    let root = vectors::repository();
+    let (table, golden) =
+        (root.join("crates/kernel/fields.toml"), root.join("crates/conform/src/attest/golden-kernel.json"));
+    let line = format!("{} kernel run envelopes.jsonl --threads 4", env!("CARGO_BIN_EXE_touchstone"));
+    let answer = desk.ask(&[
+        "conform",
+        "--table",
+        table.to_str().unwrap(),
+        "--golden",
+        golden.to_str().unwrap(),
+        "--times",
+        "4",
+        "--shuffle",
+        "--exec",
+        &line,
+    ]);
+    answer.is(0, "full", &[]);
+    assert!(vectors::list(&answer.value, "records").iter().all(|count| count.as_i64() > Some(100)));
+}
+
 // ------------------------------------------------------------------------------------------------- init
 
 #[test]
@@ -550,6 +575,13 @@ impl Answer {
 }
 
 // ------------------------------------------------------------------------------------------------- documents
+
+#[test]
+fn our_own_documents_have_their_evidence() {
+    let output =
+        touchstone().current_dir(vectors::repository()).args(["conform", "docs", "."]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stdout));
+}
 
 #[test]
 fn e_3_claims_need_evidence_beside_them() {

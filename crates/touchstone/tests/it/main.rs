@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod attest;
+mod clones;
 mod command_suites;
 mod conform;
 mod conform_examples;
