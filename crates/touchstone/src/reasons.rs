@@ -33,7 +33,7 @@ pub(crate) fn run(args: &Args) -> u8 {
     if args.json {
         let mut answer = Object::new();
         for (code, reason) in &found {
-            answer.set(code, value(reason));
+            answer.set(code, value(code, reason));
         }
         line(&String::from_utf8_lossy(&canon::canonical(&answer.into())));
     } else {
@@ -49,8 +49,9 @@ pub(crate) fn run(args: &Args) -> u8 {
     exit::OK
 }
 
-fn value(reason: &Reason) -> Value {
+fn value(code: &str, reason: &Reason) -> Value {
     Object::new()
+        .with("family", reason.family(code))
         .with("layer", reason.layer.as_str())
         .with("meaning", reason.meaning.as_str())
         .with("since", reason.since.as_str())
@@ -68,7 +69,8 @@ fn print(found: &BTreeMap<&String, &Reason>) {
         for (code, reason) in codes {
             line(&output::hanging(&format!("  {code:<32} "), &reason.meaning));
             if found.len() == 1 {
-                line(&paint(&format!("  since {}", reason.since), Tone::Quiet));
+                let words = format!("  family {}, since {}", reason.family(code), reason.since);
+                line(&paint(&words, Tone::Quiet));
             }
         }
     }

@@ -16,6 +16,25 @@ pub struct Reason {
     pub since: String,
 }
 
+/// The families of V-3 by prefix. Families are open: a code of no such prefix is of the family of its layer.
+const FAMILIES: [(&str, &str); 8] = [
+    ("struct_", "structure"),
+    ("size_", "size"),
+    ("danger_", "danger"),
+    ("perm_", "permission"),
+    ("ident_", "identity"),
+    ("meta_", "metadata"),
+    ("audit_", "audit"),
+    ("hon_", "honesty"),
+];
+
+impl Reason {
+    /// The family of `code`, whose entry this is.
+    pub fn family(&self, code: &str) -> &str {
+        FAMILIES.iter().find(|(prefix, _)| code.starts_with(prefix)).map_or(&self.layer, |(_, family)| family)
+    }
+}
+
 /// Every code, sorted. Panics never: an entry that cannot be read is absent, and the test that compares the
 /// registry with the code fails.
 pub fn all() -> BTreeMap<String, Reason> {
@@ -30,4 +49,18 @@ pub fn all() -> BTreeMap<String, Reason> {
         }
     }
     reasons
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn families_are_those_of_the_draft() {
+        let all = all();
+        let family = |code: &str| all[code].family(code).to_owned();
+        assert_eq!(family("struct_missing_recipient"), "structure");
+        assert_eq!(family("hon_measured_no_source"), "honesty");
+        assert_eq!(family("visible_pass"), "run");
+    }
 }

@@ -3,25 +3,24 @@
 use super::stage::touchstone;
 use canon::{Reader, Value};
 use std::fs;
-use std::path::Path;
 use std::process::Command;
 use tempfile::TempDir;
 
-const TABLE: &str = "version = 1\n[fields]\n'*' = 'repro'\nhost = 'physical'\n[lists]\nsteps = { order = 'key', keys = ['n'] }\n";
-const A: &str =
+pub(super) const TABLE: &str = "version = 1\n[fields]\n'*' = 'repro'\nhost = 'physical'\n[lists]\nsteps = { order = 'key', keys = ['n'] }\n";
+pub(super) const A: &str =
     r#"{"ts":1,"task":"t","steps":[{"n":1,"out":"x"},{"n":2,"out":"y"}],"evidence_class":"simulated"}"#;
-const B: &str =
+pub(super) const B: &str =
     r#"{"evidence_class":"simulated","ts":2,"steps":[{"n":2.0,"out":"y"},{"out":"x","n":1}],"task":"t"}"#;
 
 /// A folder with a table and files.
-struct Desk {
-    root: TempDir,
+pub(super) struct Desk {
+    pub(super) root: TempDir,
 }
 
-struct Answer {
-    code: i32,
-    value: Value,
-    stderr: String,
+pub(super) struct Answer {
+    pub(super) code: i32,
+    pub(super) value: Value,
+    pub(super) stderr: String,
 }
 
 impl Answer {
@@ -33,7 +32,7 @@ impl Answer {
         Answer { code: output.status.code().unwrap(), value, stderr }
     }
 
-    fn text(&self, member: &str) -> &str {
+    pub(super) fn text(&self, member: &str) -> &str {
         self.value.get(member).and_then(Value::as_str).unwrap_or("(none)")
     }
 
@@ -43,14 +42,14 @@ impl Answer {
         findings.iter().map(|finding| vectors::text(finding, "reason")).collect()
     }
 
-    fn places(&self, reason: &str) -> Vec<&str> {
+    pub(super) fn places(&self, reason: &str) -> Vec<&str> {
         let findings = self.value.get("findings").and_then(Value::as_array).unwrap_or_default();
         let of_reason = findings.iter().filter(|finding| vectors::text(finding, "reason") == reason);
         of_reason.map(|finding| vectors::text(finding, "place")).collect()
     }
 
     #[track_caller]
-    fn is(&self, code: i32, grade: &str, reasons: &[&str]) {
+    pub(super) fn is(&self, code: i32, grade: &str, reasons: &[&str]) {
         assert_eq!(
             (self.code, self.text("grade"), self.reasons()),
             (code, grade, reasons.to_vec()),
@@ -62,7 +61,7 @@ impl Answer {
 
     /// No judgement: exit code 1, a message that names the code, and no grade.
     #[track_caller]
-    fn refused(&self, reason: &str, inner: Option<&str>) {
+    pub(super) fn refused(&self, reason: &str, inner: Option<&str>) {
         let found = (self.code, self.text("reason"), self.value.get("inner").and_then(Value::as_str));
         assert_eq!(found, (1, reason, inner), "{}", self.stderr);
         assert!(self.value.get("grade").is_some_and(Value::is_null), "an error is never a grade");
@@ -71,20 +70,20 @@ impl Answer {
 }
 
 impl Desk {
-    fn new(table: &str) -> Desk {
+    pub(super) fn new(table: &str) -> Desk {
         let desk = Desk { root: tempfile::tempdir().unwrap() };
         desk.write("fields.toml", table);
         desk
     }
 
-    fn write(&self, name: &str, text: &str) {
+    pub(super) fn write(&self, name: &str, text: &str) {
         let path = self.root.path().join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
 
     /// Two runs.
-    fn pair(table: &str, a: &str, b: &str) -> Desk {
+    pub(super) fn pair(table: &str, a: &str, b: &str) -> Desk {
         let desk = Desk::new(table);
         desk.write("a.json", a);
         desk.write("b.json", b);
@@ -95,17 +94,17 @@ impl Desk {
         touchstone().current_dir(self.root.path()).args(arguments).output().unwrap()
     }
 
-    fn ask(&self, arguments: &[&str]) -> Answer {
+    pub(super) fn ask(&self, arguments: &[&str]) -> Answer {
         Answer::of(&self.touchstone(&[arguments, &["--json"]].concat()))
     }
 
-    fn conform(&self, more: &[&str]) -> Answer {
+    pub(super) fn conform(&self, more: &[&str]) -> Answer {
         self.ask(
             &[&["conform", "--table", "fields.toml", "--run", "a.json", "--run", "b.json"], more].concat(),
         )
     }
 
-    fn freeze(&self, runs: &[&str]) {
+    pub(super) fn freeze(&self, runs: &[&str]) {
         let runs = runs.iter().flat_map(|run| ["--run", run]).collect::<Vec<_>>();
         let output = self.touchstone(
             &[&["golden", "freeze", "--table", "fields.toml", "--out", "golden.json"], runs.as_slice()]
@@ -114,7 +113,7 @@ impl Desk {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
 
-    fn edit(&self, name: &str, from: &str, to: &str) {
+    pub(super) fn edit(&self, name: &str, from: &str, to: &str) {
         let path = self.root.path().join(name);
         let text = fs::read_to_string(&path).unwrap();
         assert!(text.contains(from), "{text}");
@@ -498,123 +497,4 @@ fn init_proposes_and_overwrites_nothing() {
     let again = desk.touchstone(&arguments);
     assert_eq!(again.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&again.stderr).contains("conform_not_written"));
-}
-
-// ------------------------------------------------------------------------------------------------- golden
-
-#[test]
-fn golden_check_says_hit_or_not() {
-    let desk = Desk::pair(TABLE, A, B);
-    desk.freeze(&["a.json"]);
-    let check = |run: &str, case: &str| {
-        desk.ask(&[
-            "golden",
-            "check",
-            "--table",
-            "fields.toml",
-            "--golden",
-            "golden.json",
-            "--run",
-            run,
-            "--case",
-            case,
-        ])
-        .code
-    };
-    assert_eq!((check("b.json", "a"), check("b.json", "b")), (0, 2));
-    desk.edit("b.json", "\"x\"", "\"z\"");
-    assert_eq!(check("b.json", "a"), 1);
-}
-
-fn git(folder: &Path, arguments: &[&str]) {
-    let output = Command::new("git")
-        .arg("-C")
-        .arg(folder)
-        .args(["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false"])
-        .args(arguments)
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-}
-
-#[test]
-fn l_2_a_golden_file_changes_under_a_marked_title_only() {
-    let desk = Desk::new(TABLE);
-    let folder = desk.root.path();
-    let commit = |title: &str| {
-        git(folder, &["add", "-A"]);
-        git(folder, &["commit", "-q", "--allow-empty", "-m", title]);
-    };
-    git(folder, &["init", "-q", "-b", "main"]);
-    commit("start");
-    let check = |range: &str| desk.ask(&["golden", "check", "--range", range]).code;
-    desk.write("deep/golden-x.json", "1");
-    commit("adds a golden file");
-    assert_eq!(check("HEAD~1..HEAD"), 1);
-    desk.write("deep/golden-x.json", "2");
-    commit("kernel: other words [golden]");
-    assert_eq!((check("HEAD~1..HEAD"), check("HEAD~2..HEAD")), (0, 0));
-    desk.write("readme", "x");
-    commit("something else");
-    assert_eq!(check("HEAD~1..HEAD"), 0);
-    desk.write("touchstone.toml", "golden = [\"frozen/other.json\"]\n");
-    desk.write("frozen/other.json", "1");
-    commit("a file that touchstone.toml lists");
-    assert_eq!(check("HEAD~1..HEAD"), 1);
-    git(folder, &["mv", "deep/golden-x.json", "deep/plain.json"]);
-    commit("a golden file renamed away");
-    assert_eq!(check("HEAD~1..HEAD"), 1);
-    desk.ask(&["golden", "check", "--range", "nowhere..HEAD"]).refused_range();
-    desk.ask(&["golden", "check", "--range", "HEAD"]).refused_range();
-}
-
-impl Answer {
-    fn refused_range(&self) {
-        assert_eq!((self.code, self.text("reason")), (1, "conform_git"), "{}", self.stderr);
-    }
-}
-
-// ------------------------------------------------------------------------------------------------- documents
-
-#[test]
-fn our_own_documents_have_their_evidence() {
-    let output =
-        touchstone().current_dir(vectors::repository()).args(["conform", "docs", "."]).output().unwrap();
-    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stdout));
-}
-
-#[test]
-fn e_3_claims_need_evidence_beside_them() {
-    let desk = Desk::new(TABLE);
-    let docs = || desk.ask(&["conform", "docs", "docs"]);
-    desk.write("docs/plain.md", "Nothing is claimed here.\n");
-    assert_eq!(docs().code, 0);
-    for claim in ["It was measured on two cores.", "本机实测。", "已真实生效", "It really works."] {
-        desk.write("docs/claim.md", claim);
-        let answer = docs();
-        assert_eq!(
-            (answer.code, answer.places("hon_claim_without_evidence")),
-            (2, vec!["claim.md"]),
-            "{claim}"
-        );
-    }
-    desk.write("docs/receipt.json", r#"{"evidence_class":"simulated"}"#);
-    assert_eq!(docs().code, 2, "simulated evidence is none");
-    desk.write("docs/receipt.json", r#"{"evidence_class":"measured"}"#);
-    assert_eq!(docs().code, 2, "measured without a source is none");
-    desk.write(
-        "docs/receipt.json",
-        r#"{"evidence_class":"measured","measure_source":"bench","measure_ts":1}"#,
-    );
-    assert_eq!(docs().code, 0);
-    desk.write("docs/deep/claim.md", "measured");
-    assert_eq!(docs().places("hon_claim_without_evidence"), ["deep/claim.md"], "its own folder counts");
-    desk.write("docs/touchstone.toml", "[docs]\nphrases = [\"proven\"]\n");
-    assert_eq!(docs().code, 0);
-    desk.write("docs/deep/claim.md", "It is proven.");
-    assert_eq!(docs().code, 2);
-    desk.write("docs/touchstone.toml", "[docs]\nphrases = []\n");
-    assert_eq!((docs().code, docs().text("reason")), (1, "conform_documents"));
-    desk.write("empty/nothing.txt", "");
-    assert_eq!(desk.ask(&["conform", "docs", "empty"]).code, 2, "no document at all is unchecked, not green");
 }
