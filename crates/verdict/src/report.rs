@@ -242,7 +242,7 @@ impl Report {
 
     /// `attestation.md`, for people.
     pub fn to_markdown(&self, ts_build: &str) -> String {
-        let mut out = format!("# Attestation of {}\n\n", self.subject);
+        let mut out = format!("# Attestation of {}\n\n", plain(&self.subject));
         let grade = self.grade.map(|grade| format!(" Grade **{grade}**.")).unwrap_or_default();
         let colour = self.colour();
         out.push_str(&format!("**{}** (exit {}).{grade}\n\n", colour.word(), colour.exit_code()));
@@ -262,18 +262,21 @@ impl Report {
         {
             out.push_str(&format!("\n## {} {}\n\n", check.id, check.title));
             for finding in &check.findings {
-                let place =
-                    if finding.place.is_empty() { String::new() } else { format!(" at `{}`", finding.place) };
-                out.push_str(&format!("* `{}`{place}: {}\n", finding.reason, finding.detail));
+                let place = if finding.place.is_empty() {
+                    String::new()
+                } else {
+                    format!(" at {}", plain(&finding.place))
+                };
+                out.push_str(&format!("* `{}`{place}: {}\n", finding.reason, plain(&finding.detail)));
             }
             for note in &check.notes {
-                out.push_str(&format!("* {note}\n"));
+                out.push_str(&format!("* {}\n", plain(note)));
             }
         }
         if !self.evidence.is_empty() {
             out.push_str("\n## What it rests on\n\n| name | SHA-256 |\n|---|---|\n");
             for (name, digest) in &self.evidence {
-                out.push_str(&format!("| {name} | `{digest}` |\n"));
+                out.push_str(&format!("| {} | `{digest}` |\n", plain(name)));
             }
         }
         out.push_str(&format!(
@@ -283,6 +286,18 @@ impl Report {
         ));
         out
     }
+}
+
+/// Somebody else's text in a page: one line, and nothing in it is Markdown or HTML.
+fn plain(text: &str) -> String {
+    let mut out = String::new();
+    for ch in canon::shown(text.as_bytes()).chars() {
+        if "`*_[]<>|~&#\\".contains(ch) {
+            out.push('\\');
+        }
+        out.push(ch);
+    }
+    out
 }
 
 #[cfg(test)]
@@ -331,6 +346,20 @@ mod tests {
         let mut grade = report();
         grade.grade = Some("full");
         assert_ne!(grade.verdict_hash(), hash);
+    }
+
+    #[test]
+    fn nothing_in_a_page_is_somebody_elses_markup() {
+        let mut hostile = report();
+        hostile.subject = "x\n\n**green** (exit 0)".into();
+        hostile.checks[0].findings[0].place = "a`b | <script>\n# D9".into();
+        hostile.checks[0].findings[0].detail = "[link](http://h) \x1b[2J".into();
+        let page = hostile.to_markdown("T");
+        assert!(
+            !page.contains("\n**green**") && !page.contains("<script>") && !page.contains("\n# D9"),
+            "{page}"
+        );
+        assert!(!page.contains("[link]") && !page.contains('\x1b'), "{page}");
     }
 
     #[test]
