@@ -218,6 +218,10 @@ impl<'a, B: Build<'a>> Cursor<'a, B> {
             items.push(self.value()?);
             self.blanks();
             if self.take(b']') {
+                if items.len() == 1 {
+                    // Deeply nested lists of one would keep room for four on each level.
+                    items.shrink_to_fit();
+                }
                 return Ok(self.build.array(items));
             }
             if !self.take(b',') {

@@ -1,8 +1,10 @@
 //! Documents that claim measurements (E-3): a claim needs evidence in its own folder.
 
-use crate::{Problem, limits};
+use crate::{Problem, limits, load};
 use canon::replay::Document;
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
 use verdict::evidence::{self, Dishonesty, EvidenceClass};
 use verdict::report::{Check, Finding, Report};
@@ -16,23 +18,24 @@ const SKIPPED: [&str; 3] = ["target", "node_modules", "__pycache__"];
 /// The phrases that `touchstone.toml` in `folder` lists under `docs.phrases`, else [`PHRASES`].
 ///
 /// # Errors
-/// [`Problem::Documents`] for a file that is no TOML, or a list that is empty or holds something else than texts.
+/// [`Problem::Documents`] for a file that cannot be read, is no TOML, or lists something else than phrases.
 pub fn phrases(folder: &Path) -> Result<Vec<String>, Problem> {
     let path = folder.join("touchstone.toml");
-    let Ok(text) = std::fs::read_to_string(&path) else {
-        return Ok(PHRASES.map(str::to_owned).to_vec());
-    };
     let problem = |why: &str| Problem::Documents(path.clone(), why.to_owned());
-    let table: toml::Table = text.parse().map_err(|error: toml::de::Error| problem(error.message()))?;
-    let Some(list) = table.get("docs").and_then(|docs| docs.get("phrases")) else {
-        return Ok(PHRASES.map(str::to_owned).to_vec());
+    let default = PHRASES.map(str::to_owned).to_vec();
+    let bytes = match load::regular(&path, load::TEXT_BYTES_MAX) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(default),
+        read => read.map_err(|error| problem(&error.to_string()))?,
     };
-    let texts = list
-        .as_array()
-        .map(|list| list.iter().map(|text| text.as_str().map(str::to_owned)).collect::<Option<Vec<_>>>());
-    match texts {
+    let text = String::from_utf8(bytes).map_err(|_| problem("it is not UTF-8"))?;
+    let table: toml::Table = text.parse().map_err(|error: toml::de::Error| problem(error.message()))?;
+    let Some(list) = table.get("docs").and_then(|docs| docs.get("phrases")) else { return Ok(default) };
+    let phrase =
+        |text: &toml::Value| text.as_str().filter(|text| evidence::says_something(text)).map(str::to_owned);
+    let phrases = list.as_array().map(|list| list.iter().map(phrase).collect::<Option<Vec<_>>>());
+    match phrases {
         Some(Some(phrases)) if !phrases.is_empty() => Ok(phrases),
-        _ => Err(problem("docs.phrases must be a list of texts, at least one")),
+        _ => Err(problem("docs.phrases must be a list of phrases, at least one, none of them empty")),
     }
 }
 
@@ -54,7 +57,7 @@ pub fn check(root: &Path, phrases: &[String]) -> Result<Report, Problem> {
     let mut findings = Vec::new();
     for folder in folders.values().filter(|folder| folder.evidence == 0) {
         for (name, text) in &folder.documents {
-            let claims = evidence::claims(text, phrases);
+            let claims = claims(text, phrases);
             if let Some((line, phrase)) = claims.first() {
                 let count = claims.len();
                 findings.push(Finding {
@@ -77,22 +80,57 @@ pub fn check(root: &Path, phrases: &[String]) -> Result<Report, Problem> {
     })
 }
 
+/// Claims in the text of a document, with the lines on which their paragraphs begin. What is marked as code is no text.
+fn claims<'p>(markdown: &str, phrases: &'p [String]) -> Vec<(usize, &'p str)> {
+    let mut found = Vec::new();
+    let mut paragraph = (0, String::new());
+    let mut code = false;
+    let mut end = |paragraph: &mut (usize, String)| {
+        let line = markdown[..paragraph.0].matches('\n').count() + 1;
+        found.extend(evidence::claims(&paragraph.1, phrases).into_iter().map(|phrase| (line, phrase)));
+        paragraph.1.clear();
+    };
+    for (event, range) in Parser::new_ext(markdown, Options::ENABLE_TABLES).into_offset_iter() {
+        match event {
+            Event::Start(Tag::CodeBlock(_)) => code = true,
+            Event::End(TagEnd::CodeBlock) => code = false,
+            Event::Text(text) | Event::InlineHtml(text) | Event::Html(text) if !code => {
+                if paragraph.1.is_empty() {
+                    paragraph.0 = range.start;
+                }
+                paragraph.1.push_str(&text);
+            }
+            Event::SoftBreak | Event::HardBreak | Event::Code(_) => paragraph.1.push(' '),
+            // Emphasis and links stand inside of words; everything else ends them.
+            Event::Start(Tag::Emphasis | Tag::Strong | Tag::Link { .. })
+            | Event::End(TagEnd::Emphasis | TagEnd::Strong | TagEnd::Link) => {}
+            _ => end(&mut paragraph),
+        }
+    }
+    end(&mut paragraph);
+    found
+}
+
 fn walk(root: &Path, inside: &Path, folders: &mut BTreeMap<PathBuf, Folder>) -> Result<(), Problem> {
     let path = root.join(inside);
-    let problem = |error: &std::io::Error| Problem::Documents(path.clone(), error.to_string());
+    let problem = |path: &Path, error: &io::Error| Problem::Documents(path.to_path_buf(), error.to_string());
     let mut folder = Folder::default();
-    for entry in std::fs::read_dir(&path).map_err(|error| problem(&error))? {
-        let entry = entry.map_err(|error| problem(&error))?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let kind = entry.file_type().map_err(|error| problem(&error))?;
+    for entry in std::fs::read_dir(&path).map_err(|error| problem(&path, &error))? {
+        let entry = entry.map_err(|error| problem(&path, &error))?;
+        let name = entry.file_name().to_string_lossy().to_ascii_lowercase();
+        let kind = entry.file_type().map_err(|error| problem(&entry.path(), &error))?;
+        let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
         if kind.is_dir() && !name.starts_with('.') && !SKIPPED.contains(&name.as_str()) {
             walk(root, &inside.join(entry.file_name()), folders)?;
-        } else if kind.is_file() && (name.ends_with(".md") || name.ends_with(".markdown")) {
-            let text = std::fs::read(entry.path()).map_err(|error| problem(&error))?;
-            let shown = canon::shown(inside.join(entry.file_name()).as_os_str().as_encoded_bytes());
-            folder.documents.push((shown, String::from_utf8_lossy(&text).into_owned()));
-        } else if kind.is_file() && (name.ends_with(".json") || name.ends_with(".jsonl")) {
-            folder.evidence += evidence_in(&entry.path(), name.ends_with(".jsonl"));
+        } else if !kind.is_dir() && ends(&[".md", ".markdown", ".mdx"]) {
+            // Also through a link: whoever reads the folder reads it.
+            let bytes = load::regular(&entry.path(), load::TEXT_BYTES_MAX)
+                .map_err(|error| problem(&entry.path(), &error))?;
+            let not_text = |_| problem(&entry.path(), &io::Error::other("it is not UTF-8"));
+            let shown = inside.join(entry.file_name()).to_string_lossy().into_owned();
+            folder.documents.push((shown, String::from_utf8(bytes).map_err(not_text)?));
+        } else if kind.is_file() && ends(&[".json", ".jsonl"]) {
+            folder.evidence += usize::from(is_evidence(&entry.path(), ends(&[".jsonl"])));
         }
     }
     folder.documents.sort();
@@ -100,14 +138,54 @@ fn walk(root: &Path, inside: &Path, folders: &mut BTreeMap<PathBuf, Folder>) -> 
     Ok(())
 }
 
-/// Receipts in a file whose class is not simulated and in order. A file that is no receipt is no evidence.
-fn evidence_in(path: &Path, lines: bool) -> usize {
-    let Ok(bytes) = std::fs::read(path) else { return 0 };
+/// Whether a file holds receipts that are all in order, and one at least that is not simulated. Another file is no evidence.
+fn is_evidence(path: &Path, lines: bool) -> bool {
+    let Ok(bytes) = load::regular(path, limits().bytes_max as u64) else { return false };
     let document = if lines { Document::lines(&bytes, limits()) } else { Document::json(&bytes, limits()) };
-    let Ok(document) = document else { return 0 };
-    let counts = |receipt: &Document<'_>| {
-        let (class, wrong) = evidence::examine(receipt);
-        wrong.is_empty() && class.is_some_and(|class| class != EvidenceClass::Simulated)
-    };
-    document.receipts().iter().filter(|receipt| counts(receipt)).count()
+    let Ok(document) = document else { return false };
+    let receipts: Vec<_> = document.receipts().iter().map(evidence::examine).collect();
+    let in_order = receipts.iter().all(|(_, wrong)| wrong.is_empty());
+    let counts = |class: &Option<EvidenceClass>| class.is_some_and(|class| class != EvidenceClass::Simulated);
+    in_order && receipts.iter().any(|(class, _)| counts(class))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(markdown: &str) -> Vec<usize> {
+        claims(markdown, &PHRASES.map(str::to_owned)).into_iter().map(|(line, _)| line).collect()
+    }
+
+    #[test]
+    fn code_is_no_claim_and_nothing_else_hides_one() {
+        for code in [
+            "```\nmeasured\n```\n",
+            "~~~\nmeasured\n```\n~~~\n",
+            "    measured\n",
+            "The class is `measured`.\n",
+            "````\n```\nmeasured\n````\n",
+        ] {
+            assert!(lines(code).is_empty(), "{code}");
+        }
+        for claim in [
+            "````\n```\n````\nIt was measured.\n",
+            "```x``` is code.\nIt was measured.\n",
+            "    ```\n\nIt was measured.\n",
+            "~~~\n```\n~~~\nIt was measured.\n",
+            "```\na\n``` b\n```\nIt was measured.\n",
+            "<!--\n```\n-->\nIt was measured.\n",
+            "It was meas\u{200b}ured.\n",
+            "It was **mea**sured.\n",
+            "It was m&#101;asured.\n",
+            "It really\nworks.\n",
+            "| a | b |\n|---|---|\n| it was | measured |\n",
+            "# Measured\n",
+            "* measured\n",
+            "<p>measured</p>\n",
+        ] {
+            assert_eq!(lines(claim).len(), 1, "{claim}");
+        }
+        assert_eq!(lines("a\n\nb measured\n\nc measured\n"), [3, 5]);
+    }
 }

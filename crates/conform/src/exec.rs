@@ -3,11 +3,14 @@
 use crate::load::RunBytes;
 use crate::{Problem, limits};
 use desk::sandbox::{Limits, Status};
-use desk::supervise::{self, Ended, Start};
+use desk::supervise::{self, Ended, Running, Start};
 use rustix::thread::CpuSet;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// What to run.
 #[derive(Clone, Debug)]
@@ -22,6 +25,8 @@ pub struct Command {
     pub timeout_s: u64,
     /// Where the command runs.
     pub cwd: PathBuf,
+    /// Set from outside when the runs are to stop; what they left behind is then removed.
+    pub interrupted: Arc<AtomicBool>,
 }
 
 /// What was varied, as measured and not as intended.
@@ -54,8 +59,14 @@ pub fn run(command: &Command, case: &str) -> Result<(Vec<RunBytes>, Shuffled), P
         let copy = if command.shuffle { copied(command, index, &mut shuffled) } else { None };
         let cwd = copy.as_ref().map_or(command.cwd.as_path(), tempfile::TempDir::path);
         orders.push(listing(cwd));
-        let ended = once(command, cwd, index)?;
-        runs.push(RunBytes::single(format!("run {}", index + 1), case, printed(ended, command.timeout_s)?));
+        let scratch = tempfile::tempdir().map_err(|error| Problem::NotStarted(error.to_string()))?;
+        let ended = once(command, cwd, scratch.path(), index, &mut shuffled)?;
+        if command.interrupted.load(Ordering::Relaxed) {
+            return Err(Problem::Interrupted);
+        }
+        let name = format!("run {}", index + 1);
+        let bytes = printed(ended, command.timeout_s).map_err(|problem| of_run(problem, &name))?;
+        runs.push(RunBytes::single(name, case, bytes));
     }
     if command.shuffle {
         describe(command, &orders, &mut shuffled);
@@ -63,29 +74,57 @@ pub fn run(command: &Command, case: &str) -> Result<(Vec<RunBytes>, Shuffled), P
     Ok((runs, shuffled))
 }
 
-fn once(command: &Command, cwd: &Path, index: usize) -> Result<Ended, Problem> {
+fn once(
+    command: &Command,
+    cwd: &Path,
+    scratch: &Path,
+    index: usize,
+    shuffled: &mut Shuffled,
+) -> Result<Ended, Problem> {
     let argv = ["/bin/sh", "-c", &command.line].map(OsString::from).to_vec();
     let mut start = Start::new(argv, cwd);
-    start.env = environment(command.shuffle.then_some(index), cwd);
+    start.env = environment(command.shuffle.then_some(index), cwd, scratch);
     let output_bytes = 2 * limits().bytes_max as u64;
     start.limits = Limits { wall_ms: Some(command.timeout_s * 1000), output_bytes, ..Limits::unlimited() };
     let one_core = command.shuffle && index % 2 == 1;
     // A thread of its own: the affinity of a process is that of the thread that started it.
-    let started = std::thread::scope(|scope| {
+    let (bound, started) = std::thread::scope(|scope| {
         let start = scope.spawn(|| {
-            if one_core {
-                let _ = on_one_core();
-            }
-            supervise::start(start).map(supervise::Running::wait)
+            let bound = if one_core { on_one_core() } else { Ok(()) };
+            (bound, supervise::start(start).map(|running| wait(running, &command.interrupted)))
         });
         start.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     });
+    if let Err(error) = bound {
+        shuffled.not_varied.push(format!("cores: run {}: {error}", index + 1));
+    }
     started.map_err(|error| Problem::NotStarted(error.to_string()))
 }
 
+/// Waits for the end, or for the word to stop.
+fn wait(running: Running, interrupted: &AtomicBool) -> Ended {
+    let killer = running.killer();
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !over.load(Ordering::Relaxed) {
+                if let (true, Ok(killer)) = (interrupted.load(Ordering::Relaxed), &killer) {
+                    return killer.kill();
+                }
+                std::thread::park_timeout(Duration::from_millis(5));
+            }
+        });
+        let ended = running.wait();
+        over.store(true, Ordering::Relaxed);
+        ended
+    })
+}
+
 /// The caller's environment; with an index, other settings for each index.
-fn environment(index: Option<usize>, cwd: &Path) -> Vec<(OsString, OsString)> {
-    let mut set: Vec<(OsString, OsString)> = vec![("PWD".into(), cwd.into())];
+/// Temporary files are its own, so that one run does not find those of another.
+fn environment(index: Option<usize>, cwd: &Path, scratch: &Path) -> Vec<(OsString, OsString)> {
+    let mut set: Vec<(OsString, OsString)> =
+        vec![("PWD".into(), cwd.into()), ("TMPDIR".into(), scratch.into())];
     if let Some(index) = index {
         let pick = |list: [&'static str; 4]| OsString::from(list[index % list.len()]);
         for name in ["LANG", "LC_ALL"] {
@@ -111,6 +150,14 @@ fn on_one_core() -> io::Result<()> {
 
 fn cores() -> usize {
     rustix::thread::sched_getaffinity(None).map_or(1, |allowed| allowed.count() as usize)
+}
+
+/// The problem with the run that it is about.
+fn of_run(problem: Problem, name: &str) -> Problem {
+    match problem {
+        Problem::CommandFailed(status, said) => Problem::CommandFailed(format!("{status} in {name}"), said),
+        other => other,
+    }
 }
 
 fn printed(ended: Ended, timeout_s: u64) -> Result<Vec<u8>, Problem> {

@@ -1,8 +1,9 @@
 //! Golden files on disk, and the rule that a change of one is said in the title of the commit (L-2).
 
 use crate::{Problem, load};
+use canon::Digest;
 use canon::replay::Table;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use verdict::golden::{Entry, Golden, GoldenError, GoldenFault};
@@ -17,8 +18,8 @@ pub const MARK: &str = "[golden]";
 /// [`Problem::GoldenMissing`], [`Problem::GoldenRefused`].
 pub fn read(path: &Path, table: &Table) -> Result<Golden, Problem> {
     let refused = |error| Problem::GoldenRefused(path.to_path_buf(), error);
-    let bytes =
-        std::fs::read(path).map_err(|error| Problem::GoldenMissing(path.to_path_buf(), error.to_string()))?;
+    let bytes = load::regular(path, load::TEXT_BYTES_MAX)
+        .map_err(|error| Problem::GoldenMissing(path.to_path_buf(), error.to_string()))?;
     let golden = Golden::parse(&bytes).map_err(refused)?;
     if golden.table != table.digest() {
         let place = format!("table_sha256 {}, the table has {}", golden.table, table.digest());
@@ -32,11 +33,8 @@ pub fn read(path: &Path, table: &Table) -> Result<Golden, Problem> {
 /// # Errors
 /// A run that has no canonical form, or a file that is no golden file of this table.
 pub fn freeze(table: &Table, runs: &[Run<'_>], out: &Path) -> Result<Golden, Problem> {
-    let mut golden = match out.exists() {
-        true => read(out, table).or_else(|problem| renewed(problem, table))?,
-        false => Golden { table: table.digest(), entries: Vec::new() },
-    };
-    let mut frozen = BTreeMap::new();
+    let not_written = |error: std::io::Error| Problem::NotWritten(out.to_path_buf(), error.to_string());
+    let mut frozen: BTreeMap<String, Digest> = BTreeMap::new();
     for run in runs {
         for (case, form) in judge::forms(table, run).map_err(Problem::Refused)? {
             let digest = form.digest();
@@ -45,11 +43,19 @@ pub fn freeze(table: &Table, runs: &[Run<'_>], out: &Path) -> Result<Golden, Pro
                 let fault = GoldenError::Fault(GoldenFault::Unstable, case);
                 return Err(Problem::GoldenRefused(out.to_path_buf(), fault));
             }
-            golden.set(Entry { case, host: crate::host_class(), digest });
         }
     }
-    desk::store::write_atomic(out, &golden.to_bytes(), 0o644)
-        .map_err(|error| Problem::NotWritten(out.to_path_buf(), error.to_string()))?;
+    // Of two that freeze at once the second sees what the first wrote.
+    let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let lock = std::fs::File::open(folder).map_err(not_written)?;
+    rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive)
+        .map_err(|error| not_written(error.into()))?;
+    let mut golden = match out.exists() {
+        true => read(out, table).or_else(|problem| renewed(problem, table))?,
+        false => Golden { table: table.digest(), entries: Vec::new() },
+    };
+    golden.set(frozen.into_iter().map(|(case, digest)| Entry { case, host: crate::host_class(), digest }));
+    desk::store::write_atomic(out, &golden.to_bytes(), 0o644).map_err(not_written)?;
     Ok(golden)
 }
 
@@ -72,67 +78,89 @@ pub struct Range {
     pub unmarked: Vec<(String, String, String)>,
     /// Commits that change one with the mark.
     pub marked: usize,
+    /// A golden file is another one at the end than at the start.
+    pub differs: bool,
     /// A golden file is another one at the end than at the start, and no title has the mark.
     pub red: bool,
 }
 
-/// Looks at the commits `A..B` of the repository at `folder` (L-2, ruling 25). Golden files are those named
-/// `golden*.json` and those that `touchstone.toml` lists under `golden`.
+/// Looks at the commits `A..B` of the repository around `folder` (L-2, ruling 25). Golden files are those named
+/// `golden*.json` in letters of any case, and those that `touchstone.toml` lists under `golden` at either end of the range.
 ///
 /// # Errors
-/// [`Problem::Git`] when the range does not exist or git is missing.
+/// [`Problem::Git`] when an end is no commit or git is missing, [`Problem::Documents`] for a list that cannot be read.
 pub fn range(folder: &Path, range: &str) -> Result<Range, Problem> {
-    let (from, to) = range
-        .split_once("..")
-        .filter(|(from, to)| !from.is_empty() && !to.is_empty() && !to.starts_with('.'))
-        .ok_or_else(|| Problem::Git(format!("{range} is not A..B")))?;
-    let listed = listed(folder)?;
-    let is_golden = |path: &str| {
-        let name = path.rsplit('/').next().unwrap_or(path);
-        (name.starts_with("golden") && name.ends_with(".json")) || listed.iter().any(|known| known == path)
+    let (from, to) = range.split_once("..").ok_or_else(|| Problem::Git(format!("{range} is not A..B")))?;
+    let commit = |end: &str| {
+        let id = git(
+            folder,
+            &["rev-parse", "--verify", "--quiet", "--end-of-options", &format!("{end}^{{commit}}")],
+        );
+        id.map(|id| id.trim().to_owned())
+            .map_err(|_| Problem::Git(format!("{range} is not A..B: {end:?} is no commit")))
     };
+    let (from, to) = (commit(from)?, commit(to)?);
+    let root = PathBuf::from(git(folder, &["rev-parse", "--show-toplevel"])?.trim_end_matches('\n'));
+    let mut listed = listed(&root, &from)?;
+    listed.extend(self::listed(&root, &to)?);
     let changed = |arguments: &[&str]| -> Result<Vec<String>, Problem> {
-        let paths = git(folder, arguments)?;
-        Ok(paths.split('\0').filter(|path| is_golden(path)).map(str::to_owned).collect())
+        let paths = git(&root, arguments)?;
+        Ok(paths.split('\0').filter(|path| is_golden(path, &listed)).map(str::to_owned).collect())
     };
-    let over_all = changed(&["diff", "--name-only", "--no-renames", "-z", from, to, "--"])?;
+    let plain = ["--name-only", "--no-renames", "--no-relative", "--ignore-submodules=none", "-z"];
+    let over_all = changed(&[&["diff"], plain.as_slice(), &[&from, &to, "--"]].concat())?;
     let mut result = Range::default();
-    for line in git(folder, &["log", "--format=%H %s", &format!("{from}..{to}"), "--"])?.lines() {
-        let (id, title) = line.split_once(' ').unwrap_or((line, ""));
+    let mut titled = false;
+    for id in git(&root, &["rev-list", &format!("{from}..{to}"), "--"])?.lines() {
+        // The title is the first line; `%s` would join the lines of the first paragraph.
+        let message = git(&root, &["show", "-s", "--format=%B", id])?;
+        let title = message.lines().next().unwrap_or_default();
+        let marked = title.contains(MARK);
+        titled |= marked;
         result.commits += 1;
-        let files = changed(&[
-            "diff-tree",
-            "--no-commit-id",
-            "--name-only",
-            "--no-renames",
-            "-r",
-            "-m",
-            "--root",
-            "-z",
-            id,
-        ])?;
-        for file in files {
-            if title.contains(MARK) {
+        let tree = [&["diff-tree", "--no-commit-id", "-r", "-m", "--root"], plain.as_slice(), &[id]].concat();
+        // A merge is compared with each of its parents.
+        for file in changed(&tree)?.into_iter().collect::<BTreeSet<_>>() {
+            if marked {
                 result.marked += 1;
             } else {
                 result.unmarked.push((id.chars().take(12).collect(), title.to_owned(), file));
             }
         }
     }
-    let titled = git(folder, &["log", "--format=%s", &format!("{from}..{to}"), "--"])?.contains(MARK);
-    result.red = !over_all.is_empty() && !titled;
+    result.differs = !over_all.is_empty();
+    result.red = result.differs && !titled;
     Ok(result)
 }
 
-/// Files that `touchstone.toml` calls golden.
-fn listed(folder: &Path) -> Result<Vec<String>, Problem> {
-    let path = folder.join("touchstone.toml");
-    let Ok(text) = std::fs::read_to_string(&path) else { return Ok(Vec::new()) };
-    let table: toml::Table = text
-        .parse()
-        .map_err(|error: toml::de::Error| Problem::Documents(path.clone(), error.message().to_owned()))?;
-    let list = table.get("golden").and_then(toml::Value::as_array).cloned().unwrap_or_default();
-    Ok(list.iter().filter_map(|path| path.as_str().map(str::to_owned)).collect())
+fn is_golden(path: &str, listed: &BTreeSet<String>) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
+    (name.starts_with("golden") && name.ends_with(".json")) || listed.contains(path)
+}
+
+/// Files that `touchstone.toml` calls golden in a commit. A list that cannot be read hides nothing: it is an error.
+fn listed(root: &Path, commit: &str) -> Result<BTreeSet<String>, Problem> {
+    let path = PathBuf::from("touchstone.toml");
+    let there = git(root, &["ls-tree", "-z", "--name-only", commit, "--", "touchstone.toml"])?;
+    if there.is_empty() {
+        return Ok(BTreeSet::new());
+    }
+    let problem = |why: &str| Problem::Documents(path.clone(), format!("{why} (in {})", &commit[..12]));
+    let text = git(root, &["cat-file", "blob", &format!("{commit}:touchstone.toml")])?;
+    let table: toml::Table = text.parse().map_err(|error: toml::de::Error| problem(error.message()))?;
+    let Some(list) = table.get("golden") else { return Ok(BTreeSet::new()) };
+    let plain = |path: &&str| {
+        !path.is_empty()
+            && !path.ends_with('/')
+            && path.split('/').all(|part| !["", ".", ".."].contains(&part))
+            && !path.contains(['*', '?', '['])
+    };
+    let paths = list.as_array().map(|list| {
+        list.iter().map(|path| path.as_str().filter(plain).map(str::to_owned)).collect::<Option<_>>()
+    });
+    paths.flatten().ok_or_else(|| {
+        problem("golden must be a list of paths of files from the repository's root, such as a/b.json")
+    })
 }
 
 fn git(folder: &Path, arguments: &[&str]) -> Result<String, Problem> {

@@ -45,7 +45,10 @@ impl RunBytes {
 
 /// A document: JSON Lines where a name says so or where one value follows another, else one JSON value.
 fn document<'b>(task: &str, run: &str, bytes: &'b [u8], limits: Limits) -> Result<Document<'b>, ReadError> {
-    let is_lines = |name: &str| name.ends_with(".jsonl") || name.ends_with(".ndjson");
+    let is_lines = |name: &str| {
+        let name = name.to_ascii_lowercase();
+        name.ends_with(".jsonl") || name.ends_with(".ndjson")
+    };
     if is_lines(task) || is_lines(run) {
         return Document::lines(bytes, limits);
     }
@@ -60,8 +63,9 @@ fn document<'b>(task: &str, run: &str, bytes: &'b [u8], limits: Limits) -> Resul
 /// # Errors
 /// [`Problem::TableMissing`], [`Problem::TableRefused`].
 pub fn table(path: &Path) -> Result<Table, Problem> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| Problem::TableMissing(path.to_path_buf(), error.to_string()))?;
+    let missing = |why: String| Problem::TableMissing(path.to_path_buf(), why);
+    let bytes = regular(path, TEXT_BYTES_MAX).map_err(|error| missing(error.to_string()))?;
+    let text = String::from_utf8(bytes).map_err(|_| missing("it is not UTF-8".to_owned()))?;
     Table::parse(&text).map_err(|error| Problem::TableRefused(path.to_path_buf(), error))
 }
 
@@ -86,9 +90,13 @@ pub fn run(path: &Path, case: &str) -> Result<RunBytes, Problem> {
             let kind = entry.file_type().map_err(|error| missing(&entry.path(), &error))?;
             let inside = folder.join(entry.file_name());
             let task = canon::shown(inside.as_os_str().as_encoded_bytes());
-            // Links and special files are not opened: what they lead to is no part of the run.
+            // Links and special files are not opened: what they lead to is no part of the run. One that is named like
+            // a task must not be passed over.
             if kind.is_dir() {
                 folders.push(inside);
+            } else if !kind.is_file() && is_json(&inside) {
+                let why = io::Error::other("it is named like a task and is a link or no regular file");
+                return Err(missing(&entry.path(), &why));
             } else if kind.is_file() && is_json(&inside) {
                 let bytes = bounded(&entry.path()).map_err(|error| missing(&entry.path(), &error))?;
                 found.tasks.insert(task, bytes);
@@ -102,8 +110,27 @@ pub fn run(path: &Path, case: &str) -> Result<RunBytes, Problem> {
 }
 
 fn is_json(path: &Path) -> bool {
-    path.extension()
-        .is_some_and(|extension| ["json", "jsonl", "ndjson"].iter().any(|known| extension == *known))
+    path.extension().is_some_and(|extension| {
+        ["json", "jsonl", "ndjson"].iter().any(|known| extension.eq_ignore_ascii_case(known))
+    })
+}
+
+/// Longest field table, golden file, list of phrases or document that is read, in bytes.
+pub(crate) const TEXT_BYTES_MAX: u64 = 16 << 20;
+
+/// The bytes of a regular file. Tables, golden files and documents may be somebody else's: a device, a FIFO or a file
+/// without end is refused and not waited for.
+pub(crate) fn regular(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
+    // A FIFO would be waited for by opening it.
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("it is no regular file"));
+    }
+    let mut bytes = Vec::new();
+    File::open(path)?.take(bytes_max + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > bytes_max {
+        return Err(io::Error::other(format!("it is longer than {bytes_max} bytes")));
+    }
+    Ok(bytes)
 }
 
 /// One byte more than a document may have at the most: the reader then says that it is too long.

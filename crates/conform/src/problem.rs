@@ -25,6 +25,8 @@ pub enum Problem {
     CommandFailed(String, String),
     /// The command was still running after this many seconds.
     TimedOut(u64),
+    /// Somebody stopped the runs.
+    Interrupted,
     /// The command printed nothing.
     PrintedNothing(String),
     /// The command printed more bytes than a document may have.
@@ -53,6 +55,7 @@ canon::codes! {
         Problem::NotStarted(..) => "conform_command_not_started",
         Problem::CommandFailed(..) => "conform_command_failed",
         Problem::TimedOut(..) => "conform_command_timed_out",
+        Problem::Interrupted => "conform_interrupted",
         Problem::PrintedNothing(..) => "conform_command_printed_nothing",
         Problem::PrintedTooMuch(..) => "conform_command_printed_too_much",
         Problem::GoldenMissing(..) => "conform_golden_missing",

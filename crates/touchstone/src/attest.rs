@@ -1,6 +1,6 @@
 //! `touchstone attest`: the self-attestation.
 
-use crate::conform::{checks, failed, report_members, row, write_reports};
+use crate::conform::{checks, failed, remove_reports, report_members, reports, row, write_reports};
 use crate::output::{Busy, Tone, line, paint};
 use canon::Object;
 use conform::Problem;
@@ -43,6 +43,7 @@ pub(crate) fn run(args: &Args) -> u8 {
 }
 
 fn attested(args: &Args) -> Result<Report, Problem> {
+    remove_reports(&args.out)?;
     let program = std::env::current_exe().map_err(|error| Problem::NotStarted(error.to_string()))?;
     let busy = Busy::default();
     busy.with(Some("running kernel and desk"));
@@ -90,5 +91,5 @@ fn tell(report: &Report, args: &Args) {
     line(&format!("{}  {}", paint(&report.colour().word().to_uppercase(), tone), report.subject));
     checks(report);
     row("verdict", &format!("{} ({})", report.verdict_hash(), report.verdict_digest()));
-    row("reports", &format!("{0}/attestation.md and {0}/attestation.jsonl", args.out.display()));
+    row("reports", &reports(&args.out));
 }

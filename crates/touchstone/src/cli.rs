@@ -1,7 +1,8 @@
 //! Arguments in: the verbs and what they take.
 
 use crate::{
-    attest, certificate, conform, demo, exit, golden, kernel, key, reasons, record, run, verify, workspace,
+    attest, certificate, conform, demo, exit, golden, kernel, key, output, reasons, record, run, verify,
+    workspace,
 };
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Parser, Subcommand};
@@ -68,7 +69,7 @@ pub(crate) fn main() -> ExitCode {
             return ExitCode::from(code);
         }
     };
-    ExitCode::from(match cli.verb {
+    ExitCode::from(output::heard(match cli.verb {
         Verb::Demo(args) => demo::run(&args),
         Verb::Run(args) => run::run(args),
         Verb::Verify(args) => verify::run(&args),
@@ -81,7 +82,7 @@ pub(crate) fn main() -> ExitCode {
         Verb::Certificate(args) => certificate::run(&args),
         Verb::Record(args) => record::run(&args),
         Verb::Reasons(args) => reasons::run(&args),
-    })
+    }))
 }
 
 /// `run` met a word of the agent's command where it takes options only.

@@ -11,6 +11,8 @@ use clap::Subcommand;
 use conform::load::RunBytes;
 use conform::{Problem, exec, golden, host_class, load};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use verdict::judge::{self, Judgement, Run};
 use verdict::report::Report;
 
@@ -90,9 +92,16 @@ struct Judged {
 }
 
 fn judged(args: &Args) -> Result<Judged, Problem> {
+    if let Some(folder) = &args.report {
+        remove_reports(folder)?;
+    }
     let path = args.table.as_deref().unwrap_or(Path::new(""));
     let table = load::table(path)?;
     let golden = args.golden.as_deref().map(|path| golden::read(path, &table)).transpose()?;
+    let mut golden = golden;
+    if let (Some(golden), Some(case)) = (&mut golden, &args.case) {
+        golden.keep(case);
+    }
     let only = golden.as_ref().and_then(golden::only_case);
     let case = args.case.clone().or(only).unwrap_or_else(|| "run".to_owned());
     let (bytes, shuffled) = runs(args, &case)?;
@@ -100,14 +109,27 @@ fn judged(args: &Args) -> Result<Judged, Problem> {
     let subject = args.exec.clone().unwrap_or_else(|| "runs".to_owned());
     let judgement =
         judge::judge(&subject, &table, &runs, golden.as_ref(), &host_class()).map_err(Problem::Refused)?;
+    let mut judgement = judgement;
+    let not_read: Vec<String> =
+        bytes.iter().flat_map(|run| run.not_read.iter().map(|file| format!("{}/{file}", run.name))).collect();
+    note(&mut judgement.report, &runs, &not_read, &shuffled);
     if let Some(folder) = &args.report {
         write_reports(&judgement.report, folder)?;
     }
     let records =
         |run: &Run<'_>| (run.name.clone(), run.tasks.values().map(canon::replay::Document::records).sum());
-    let not_read =
-        bytes.iter().flat_map(|run| run.not_read.iter().map(|file| format!("{}/{file}", run.name))).collect();
     Ok(Judged { records: runs.iter().map(records).collect(), judgement, not_read, shuffled })
+}
+
+/// What was compared, under which circumstances, and what was not looked at: beside the check that compares.
+fn note(report: &mut Report, runs: &[Run<'_>], not_read: &[String], shuffled: &exec::Shuffled) {
+    let Some(check) = report.checks.iter_mut().find(|check| check.id == "D4") else { return };
+    check
+        .notes
+        .push(format!("runs: {}", runs.iter().map(|run| run.name.as_str()).collect::<Vec<_>>().join(", ")));
+    check.notes.extend(shuffled.varied.iter().map(|what| format!("varied: {what}")));
+    check.notes.extend(shuffled.not_varied.iter().map(|what| format!("NOT varied: {what}")));
+    check.notes.extend(not_read.iter().map(|file| format!("not read: {file}")));
 }
 
 fn runs(args: &Args, case: &str) -> Result<(Vec<RunBytes>, exec::Shuffled), Problem> {
@@ -122,11 +144,37 @@ fn runs(args: &Args, case: &str) -> Result<(Vec<RunBytes>, exec::Shuffled), Prob
         times: args.times,
         shuffle: args.shuffle,
         timeout_s: args.timeout_s,
+        interrupted: interrupt()?,
         cwd: std::env::current_dir().unwrap_or_else(|_| PathBuf::from(".")),
     };
     let ran = exec::run(&command, case);
     busy.with(None);
     ran
+}
+
+/// A flag that the first interrupt sets; a second one ends the program at once.
+fn interrupt() -> Result<Arc<AtomicBool>, Problem> {
+    let flag = Arc::new(AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        let set = signal_hook::flag::register_conditional_default(signal, Arc::clone(&flag))
+            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&flag)));
+        set.map_err(|error| Problem::NotStarted(error.to_string()))?;
+    }
+    Ok(flag)
+}
+
+/// Takes away the reports of an earlier judgement: an old green page must not outlive a failure.
+pub(crate) fn remove_reports(folder: &Path) -> Result<(), Problem> {
+    for name in ["attestation.md", "attestation.jsonl"] {
+        let path = folder.join(name);
+        match std::fs::remove_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound && folder.is_dir() => {
+                return Err(Problem::NotWritten(path, error.to_string()));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// `attestation.md` and `attestation.jsonl`.
@@ -203,4 +251,4 @@ pub(crate) fn failed(problem: &Problem, json: bool) -> u8 {
     exit::FAILED
 }
 
-pub(crate) use text::{checks, report_members, row};
+pub(crate) use text::{checks, report_members, reports, row};

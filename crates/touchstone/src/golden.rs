@@ -110,7 +110,10 @@ fn check(args: &CheckArgs) -> Result<u8, Problem> {
         (Some(range), _, _) => check_range(range, args.json),
         (None, Some(table), Some(path)) => {
             let table = load::table(table)?;
-            let golden = golden::read(path, &table)?;
+            let mut golden = golden::read(path, &table)?;
+            if let Some(case) = &args.case {
+                golden.keep(case);
+            }
             let case = args.case.clone().or_else(|| golden::only_case(&golden));
             let bytes = golden::load(&args.runs, case.as_deref())?;
             let mut answers = Vec::new();
@@ -137,7 +140,11 @@ fn word(hit: Hit) -> (&'static str, Tone, u8) {
 }
 
 fn tell_hits(golden: &Golden, answers: &[(String, String, Hit)], json: bool) -> u8 {
-    let codes: Vec<u8> = answers.iter().map(|(_, _, hit)| word(*hit).2).collect();
+    let mut codes: Vec<u8> = answers.iter().map(|(_, _, hit)| word(*hit).2).collect();
+    // A golden value that no run is about was not hit.
+    let uncovered =
+        golden::cases(golden).keys().any(|case| answers.iter().all(|(judged, _, _)| judged != case));
+    codes.extend(uncovered.then_some(2));
     let exit = if codes.contains(&1) { 1 } else { codes.iter().copied().max().unwrap_or(exit::FAILED) };
     if json {
         let case = |(case, hash, hit): &(String, String, Hit)| {
@@ -157,8 +164,12 @@ fn tell_hits(golden: &Golden, answers: &[(String, String, Hit)], json: bool) -> 
         let (text, tone, _) = word(*hit);
         row(&canon::shown(case.as_bytes()), &format!("{hash} {}", paint(text, tone)));
     }
+    let judged: Vec<&str> = answers.iter().map(|(case, _, _)| case.as_str()).collect();
+    for case in golden::cases(golden).keys().filter(|case| !judged.contains(case)) {
+        row(&canon::shown(case.as_bytes()), &paint("not in the run", Tone::Warn));
+    }
     let hits = answers.iter().filter(|(_, _, hit)| *hit == Hit::Hit).count();
-    line(&format!("{hits} of {} hit, {} golden values in the file", answers.len(), golden.entries.len()));
+    line(&format!("{hits} of {} hit, {} in the golden file", answers.len(), golden::cases(golden).len()));
     exit
 }
 
@@ -183,11 +194,16 @@ fn check_range(range: &str, json: bool) -> Result<u8, Problem> {
     let words = if looked.red {
         paint(&format!("RED  a golden file changed and no title has {MARK}"), Tone::Bad)
     } else {
-        paint("GREEN", Tone::Good)
+        let why = if looked.differs {
+            "a title in the range has [golden]"
+        } else {
+            "no golden file differs at its end"
+        };
+        format!("{}  {why}", paint("GREEN", Tone::Good))
     };
     line(&words);
     row("commits", &looked.commits.to_string());
-    row("marked", &format!("{} change(s) of golden files under a title with {MARK}", looked.marked));
+    row("marked", &format!("{} changes of golden files under a title with {MARK}", looked.marked));
     for (id, title, file) in &looked.unmarked {
         row(
             "unmarked",

@@ -3,6 +3,7 @@
 use indicatif::ProgressBar;
 use std::cell::RefCell;
 use std::io::{IsTerminal as _, Write as _};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// How a word is coloured.
@@ -51,9 +52,28 @@ impl Busy {
     }
 }
 
-/// One line on standard output. A reader that went away (`| head`) is no error.
+/// Whether something could not be written to standard output.
+static LOST: AtomicBool = AtomicBool::new(false);
+
+/// One line on standard output. A reader that went away (`| head`) is no error; a full disk is.
 pub(crate) fn line(text: &str) {
-    let _ = writeln!(std::io::stdout().lock(), "{text}");
+    match writeln!(std::io::stdout().lock(), "{text}") {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => LOST.store(true, Ordering::Relaxed),
+        _ => {}
+    }
+}
+
+/// The exit code, which is not that of success when the answer was lost.
+pub(crate) fn heard(code: u8) -> u8 {
+    let lost = std::io::stdout().flush().is_err() || LOST.load(Ordering::Relaxed);
+    if lost && code == crate::exit::OK {
+        let _ = writeln!(
+            std::io::stderr().lock(),
+            "touchstone: the answer could not be written to standard output"
+        );
+        return crate::exit::FAILED;
+    }
+    code
 }
 
 /// Columns of everything that people read.

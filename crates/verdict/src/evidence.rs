@@ -70,12 +70,11 @@ impl EvidenceClass {
 
 /// The class of a receipt and everything that is out of order about it (E-1, E-2, E-4).
 pub fn examine(receipt: &Document<'_>) -> (Option<EvidenceClass>, Vec<Dishonesty>) {
-    // A source that says nothing is none.
-    let source = match receipt.text("measure_source") {
-        Some(Some(text)) => !text.trim().is_empty(),
-        _ => receipt.has("measure_source"),
-    };
-    let time = receipt.has("measure_ts");
+    let said = |name: &str| receipt.text(name).flatten().is_some_and(says_something);
+    let source = said("measure_source");
+    let time = said("measure_ts") || receipt.is_number("measure_ts");
+    // Whatever stands there contradicts `simulated`, also where it says nothing.
+    let anything = receipt.has("measure_source") || receipt.has("measure_ts");
     let word = match receipt.text("evidence_class") {
         None => return (None, vec![Dishonesty::NoClass]),
         Some(None) if !receipt.has("evidence_class") => return (None, vec![Dishonesty::NoClass]),
@@ -83,7 +82,7 @@ pub fn examine(receipt: &Document<'_>) -> (Option<EvidenceClass>, Vec<Dishonesty
     };
     let Some(class) = EvidenceClass::of(word) else { return (None, vec![Dishonesty::UnknownClass]) };
     let found = match class {
-        EvidenceClass::Simulated if source || time => vec![Dishonesty::SimulatedWithSource],
+        EvidenceClass::Simulated if anything => vec![Dishonesty::SimulatedWithSource],
         EvidenceClass::Simulated => Vec::new(),
         EvidenceClass::Measured => {
             let no_source = (!source).then_some(Dishonesty::MeasuredNoSource);
@@ -96,37 +95,28 @@ pub fn examine(receipt: &Document<'_>) -> (Option<EvidenceClass>, Vec<Dishonesty
     (Some(class), found)
 }
 
-/// The lines of a document on which one of the phrases stands (E-3), from 1. Letters of any case; what is marked as code,
-/// fenced or in backticks, is no claim.
-pub fn claims<'p>(text: &str, phrases: &'p [String]) -> Vec<(usize, &'p str)> {
-    let mut found = Vec::new();
-    let mut fenced = false;
-    for (line, number) in text.lines().zip(1..) {
-        if line.trim_start().starts_with("```") {
-            fenced = !fenced;
-        } else if !fenced {
-            let line = without_code(line).to_lowercase();
-            let here = |phrase: &&String| contains_phrase(&line, &phrase.to_lowercase());
-            found.extend(phrases.iter().filter(here).map(|phrase| (number, phrase.as_str())));
-        }
-    }
-    found
+/// Whether a text says anything: blanks and characters that nobody sees do not.
+pub fn says_something(text: &str) -> bool {
+    let unseen = |ch: char| {
+        ch.is_whitespace()
+            || ch.is_control()
+            || matches!(ch, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}')
+    };
+    !text.chars().all(unseen)
 }
 
-/// The line without what stands between two backticks.
-fn without_code(line: &str) -> String {
-    let mut pieces = line.split('`').peekable();
-    let mut kept = String::new();
-    let mut code = false;
-    while let Some(piece) = pieces.next() {
-        // A backtick without a second one marks nothing.
-        if !code || pieces.peek().is_none() {
-            kept.push_str(piece);
-        }
-        kept.push(' ');
-        code = !code;
-    }
-    kept
+/// The phrases that stand in a text without markup (E-3). Letters of any case; runs of blanks and line ends are one blank,
+/// and characters that nobody sees are not there.
+pub fn claims<'p>(text: &str, phrases: &'p [String]) -> Vec<&'p str> {
+    let seen: String =
+        text.chars().filter(|ch| ch.is_whitespace() || says_something(ch.encode_utf8(&mut [0; 4]))).collect();
+    let words: Vec<&str> = seen.split_whitespace().collect();
+    let line = words.join(" ").to_lowercase();
+    phrases
+        .iter()
+        .filter(|phrase| contains_phrase(&line, &phrase.to_lowercase()))
+        .map(String::as_str)
+        .collect()
 }
 
 /// A phrase in Latin letters stands between words, not inside one; Chinese has no such border.
@@ -165,6 +155,18 @@ mod tests {
             ),
             (r#"{"evidence_class":"measured","measure_source":"bench"}"#, &["hon_measured_no_time"]),
             (r#"{"evidence_class":"measured"}"#, &["hon_measured_no_source", "hon_measured_no_time"]),
+            (
+                r#"{"evidence_class":"measured","measure_source":false,"measure_ts":""}"#,
+                &["hon_measured_no_source", "hon_measured_no_time"],
+            ),
+            (
+                r#"{"evidence_class":"measured","measure_source":{},"measure_ts":{}}"#,
+                &["hon_measured_no_source", "hon_measured_no_time"],
+            ),
+            (
+                "{\"evidence_class\":\"measured\",\"measure_source\":\"\u{200b} \",\"measure_ts\":\"t\"}",
+                &["hon_measured_no_source"],
+            ),
             (r#"{"evidence_class":"third_party","measure_source":"doi:1"}"#, &[]),
             (r#"{"evidence_class":"third_party"}"#, &["hon_third_party_no_source"]),
             (r#"{"evidence_class":"real"}"#, &["hon_unknown_class"]),
@@ -177,12 +179,17 @@ mod tests {
     }
 
     #[test]
-    fn phrases_stand_between_words_and_outside_of_code() {
+    fn phrases_stand_between_words() {
         let phrases = ["measured".to_owned(), "really works".to_owned(), "实测".to_owned()];
-        let lines = |text| claims(text, &phrases).into_iter().map(|(line, _)| line).collect::<Vec<_>>();
-        assert_eq!(
-            lines("It was Measured.\nunmeasured\n```\nmeasured\n```\n本机实测值\nIt really works!"),
-            [1, 6, 7]
-        );
+        for (text, found) in [
+            ("It was Measured.", 1),
+            ("unmeasured", 0),
+            ("本机实测值", 1),
+            ("It really\u{a0}\n  works!", 1),
+            ("meas\u{200b}ured", 1),
+            ("measured, really works", 2),
+        ] {
+            assert_eq!(claims(text, &phrases).len(), found, "{text}");
+        }
     }
 }

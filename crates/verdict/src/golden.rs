@@ -1,6 +1,7 @@
 //! Golden values: hashes that were frozen in review (section 1, L-1, ruling 25).
 
 use canon::{Digest, Object, ReadError, Reader, Value, canonical};
+use std::collections::BTreeMap;
 
 /// The specification that a golden file is about.
 pub const SPEC: &str = "DIFF=0 v0.1";
@@ -108,11 +109,17 @@ impl Golden {
         .into_bytes()
     }
 
-    /// Adds an entry or replaces the one of the same case and host class.
-    pub fn set(&mut self, entry: Entry) {
-        self.entries.retain(|old| (&old.case, &old.host) != (&entry.case, &entry.host));
-        self.entries.push(entry);
-        self.entries.sort();
+    /// Adds entries, or replaces those of the same case and host class.
+    pub fn set(&mut self, entries: impl IntoIterator<Item = Entry>) {
+        let all = self.entries.drain(..).chain(entries);
+        let by_key: BTreeMap<(String, String), Entry> =
+            all.map(|entry| ((entry.case.clone(), entry.host.clone()), entry)).collect();
+        self.entries = by_key.into_values().collect();
+    }
+
+    /// Only the entries of one case.
+    pub fn keep(&mut self, case: &str) {
+        self.entries.retain(|entry| entry.case == case);
     }
 
     /// What the file says about a hash that was made on `host`.
@@ -202,7 +209,7 @@ mod tests {
         assert_eq!(hit("a", "riscv64-linux", two), Hit::OtherHost);
         assert_eq!(hit("c", "x86_64-linux", one), Hit::Absent);
         let mut split = golden();
-        split.set(Entry { case: "a".into(), host: "aarch64-linux".into(), digest: two });
+        split.set([Entry { case: "a".into(), host: "aarch64-linux".into(), digest: two }]);
         assert_eq!(
             split.look_up("a", "x86_64-linux", one),
             Hit::OtherHost,

@@ -63,6 +63,8 @@ canon::codes! {
         NoGolden = "judge_no_golden",
         /// A task without a golden value.
         GoldenAbsent = "judge_golden_absent",
+        /// A golden value whose task is not in the run: it was not hit.
+        GoldenUncovered = "judge_golden_uncovered",
         /// The golden value of this host class was not hit.
         GoldenMissed = "judge_golden_missed",
         /// The golden value of another host class was not hit (L-1).
@@ -81,6 +83,7 @@ impl Fault {
                 | Fault::NoPhysicalDifference
                 | Fault::NoGolden
                 | Fault::GoldenAbsent
+                | Fault::GoldenUncovered
                 | Fault::GoldenOtherHost
         );
         Finding { reason: self.code(), place: place.into(), detail: detail.into(), fails: !warns }
@@ -202,8 +205,11 @@ fn refuse(refusal: Refusal, detail: String) -> Refused {
 }
 
 fn no_form(task: &str, error: &FormError) -> Refused {
-    let FormError::OpaqueNumber(path) = error;
-    refuse(Refusal::NoForm, format!("{task}: {path}: {}", error.code()))
+    let place = match error {
+        FormError::OpaqueNumber(path) => format!("{task}: {path}"),
+        FormError::TooLong => task.to_owned(),
+    };
+    refuse(Refusal::NoForm, format!("{place}: {}", error.code()))
 }
 
 fn has_receipts(run: &str, task: &str, document: &Document<'_>) -> Result<(), Refused> {
@@ -299,8 +305,7 @@ impl Judge<'_> {
         let mut dropping =
             Check::new("8", "what is dropped differs between the runs", pairs, "pairs of runs");
         if physical.is_empty() {
-            let detail =
-                "nothing that the table drops differed: these runs do not show that dropping does anything";
+            let detail = "nothing that the table drops differed, or nothing is dropped: for full a receipt needs a physical field that does differ, such as ts";
             dropping = dropping.with([Fault::NoPhysicalDifference.at("", detail)]);
         } else {
             dropping = dropping.noting([format!("differed: {}", joined(physical.iter()))]);
@@ -355,7 +360,11 @@ impl Judge<'_> {
             for (task, document) in &run.tasks {
                 for (index, receipt) in document.receipts().iter().enumerate() {
                     receipts += 1;
-                    for dishonesty in evidence::examine(receipt).1 {
+                    // What lies inside of a receipt need not have a class; where it has one that is a claim too.
+                    let inner = receipt.inner_with("evidence_class");
+                    let wrong =
+                        std::iter::once(receipt).chain(&inner).flat_map(|object| evidence::examine(object).1);
+                    for dishonesty in wrong.collect::<BTreeSet<_>>() {
                         let task = if run.tasks.len() > 1 { format!("/{task}") } else { String::new() };
                         let first = || (0, format!("record {} of {}{task}", index + 1, run.name));
                         found.entry(dishonesty).or_insert_with(first).0 += 1;
@@ -431,7 +440,7 @@ fn lists(observed: &Observed, runs: usize) -> Check {
     let finding = |(path, count): (&String, &u64)| {
         Fault::UnkeyedList.at(
             path,
-            format!("sorted by bytes {count} times in {runs} runs for want of a stable key: say key, set or sequence"),
+            format!("sorted by bytes {count} times in {runs} runs for want of a key that is repro: say key, set or sequence"),
         )
     };
     let paths = observed.repro.len() as u64;
@@ -464,6 +473,13 @@ fn goldens(golden: Option<&Golden>, forms: &BTreeMap<String, Form>, host: &str) 
                 findings.push(Fault::GoldenOtherHost.at(task, "not the golden value of another host class"));
             }
         }
+    }
+    let cases: BTreeSet<&String> = golden.entries.iter().map(|entry| &entry.case).collect();
+    for case in cases.into_iter().filter(|case| !forms.contains_key(*case)) {
+        looked_at += 1;
+        findings.push(
+            Fault::GoldenUncovered.at(case, "the run has no such task, so its golden value was not hit"),
+        );
     }
     check(looked_at).with(findings)
 }

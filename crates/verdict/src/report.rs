@@ -117,6 +117,15 @@ impl Check {
         self
     }
 
+    /// The unit, in the singular for one.
+    pub fn unit_for_count(&self) -> &'static str {
+        match (self.looked_at, self.unit) {
+            (1, "pairs of runs") => "pair of runs",
+            (1, unit) => unit.strip_suffix('s').unwrap_or(unit),
+            (_, unit) => unit,
+        }
+    }
+
     /// How it came out. A check over nothing is unchecked.
     pub fn outcome(&self) -> Outcome {
         if self.findings.iter().any(|finding| finding.fails) {
@@ -254,7 +263,7 @@ impl Report {
                 check.title,
                 check.outcome().word(),
                 check.looked_at,
-                check.unit,
+                check.unit_for_count(),
                 check.findings.len()
             ));
         }
@@ -280,7 +289,7 @@ impl Report {
             }
         }
         out.push_str(&format!(
-            "\n`verdict_hash` {} (`{}`): the same on every machine. `ts_build` {ts_build} is no part of it.\n",
+            "\n`verdict_hash` {} (`{}`) follows from the conclusion alone; `ts_build` {ts_build} is no part of it.\n",
             self.verdict_hash(),
             self.verdict_digest()
         ));

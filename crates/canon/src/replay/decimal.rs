@@ -127,6 +127,24 @@ fn push_fraction(out: &mut String, digits: &str, scale: u32) {
     out.push_str(digits);
 }
 
+/// Whether two number texts are the same value, exactly.
+pub(crate) fn same_value(a: &str, b: &str) -> bool {
+    significant(a) == significant(b)
+}
+
+/// Sign, digits without zeros at either end, and the power of ten of the last digit.
+fn significant(token: &str) -> (bool, Vec<u8>, i64) {
+    let parts = Parts::of(token);
+    let mut digits: Vec<u8> =
+        parts.whole.bytes().chain(parts.fraction.bytes()).skip_while(|digit| *digit == b'0').collect();
+    let mut power = parts.exponent - parts.fraction.len() as i64;
+    while digits.last() == Some(&b'0') {
+        digits.pop();
+        power += 1;
+    }
+    if digits.is_empty() { (false, digits, 0) } else { (parts.negative, digits, power) }
+}
+
 /// The fixed-point text that is one unit in the last place further from zero.
 pub(crate) fn next_unit(fixed: &str) -> String {
     let (negative, magnitude) = match fixed.strip_prefix('-') {
@@ -205,6 +223,21 @@ mod tests {
             fixed("123456789012345678901234567890.123456789", 9),
             "123456789012345678901234567890.123456789"
         );
+    }
+
+    #[test]
+    fn equal_values_are_told_from_near_ones() {
+        for (a, b) in [("1", "1.0"), ("1e2", "100"), ("-0", "0.0"), ("0.10", "1e-1"), ("-1.50e1", "-15")] {
+            assert!(same_value(a, b), "{a} {b}");
+        }
+        for (a, b) in [
+            ("1", "-1"),
+            ("0.1", "0.1000000000000000001"),
+            ("9007199254740993", "9007199254740992"),
+            ("1", "10"),
+        ] {
+            assert!(!same_value(a, b), "{a} {b}");
+        }
     }
 
     #[test]

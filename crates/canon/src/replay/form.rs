@@ -5,7 +5,7 @@ use super::node::Node;
 use super::order::Rank;
 use super::schema::{Kind, Rule, Schema};
 use super::table::{Class, Table};
-use super::{Document, FormError, Observed};
+use super::{Document, FORM_BYTES_MAX, FormError, Observed};
 use crate::digest::Digest;
 use crate::write::{canonical, write_string};
 use std::cmp::Ordering;
@@ -139,7 +139,7 @@ struct Element<'n> {
 impl<'n> Walk<'_, 'n> {
     fn value(&mut self, node: &'n Node<'n>, at: u32) -> Result<(), FormError> {
         match node {
-            Node::List(items) => return self.list(items, at),
+            Node::List(items) => return self.list(items, at, false),
             Node::Map(members) => return self.object(members, at),
             Node::Null => self.out.push_str("null"),
             Node::Bool(value) => self.out.push_str(if *value { "true" } else { "false" }),
@@ -151,7 +151,7 @@ impl<'n> Walk<'_, 'n> {
             }
         }
         self.schema.counts(at).leaves += 1;
-        Ok(())
+        if self.out.len() > FORM_BYTES_MAX { Err(FormError::TooLong) } else { Ok(()) }
     }
 
     fn object(
@@ -208,21 +208,23 @@ impl<'n> Walk<'_, 'n> {
         Ok(())
     }
 
-    fn list(&mut self, items: &'n [Node<'n>], at: u32) -> Result<(), FormError> {
-        let objects = items.iter().all(|item| matches!(item, Node::Map(_)));
-        let rule = &self.schema.place(at).rule;
-        let in_place = match rule {
-            Rule::Sequence => true,
-            Rule::Set => false,
-            Rule::Keys(_) => !objects,
-        };
+    /// An element of the list at `at`: a list in a list has the same path and not the same meaning.
+    fn element(&mut self, node: &'n Node<'n>, at: u32) -> Result<(), FormError> {
+        match node {
+            Node::List(items) => self.list(items, at, true),
+            other => self.value(other, at),
+        }
+    }
+
+    fn list(&mut self, items: &'n [Node<'n>], at: u32, inner: bool) -> Result<(), FormError> {
+        let in_place = keeps_order(&self.schema.place(at).rule, items, inner);
         self.out.push('[');
         if in_place || items.len() < 2 {
             for (index, item) in items.iter().enumerate() {
                 if index > 0 {
                     self.out.push(',');
                 }
-                self.value(item, at)?;
+                self.element(item, at)?;
             }
         } else {
             self.sorted(items, at)?;
@@ -241,7 +243,7 @@ impl<'n> Walk<'_, 'n> {
         let mut elements = Vec::with_capacity(items.len());
         for item in items {
             let (from, dropped) = (self.out.len(), self.dropped_count());
-            self.value(item, at)?;
+            self.element(item, at)?;
             let ranks = keys.iter().map(|key| self.rank(item, at, key)).collect();
             elements.push(Element {
                 text: from..self.out.len(),
@@ -249,13 +251,11 @@ impl<'n> Walk<'_, 'n> {
                 ranks,
             });
         }
-        let keyed =
-            elements.iter().any(|element| element.ranks.iter().any(|rank| !matches!(rank, Rank::Missing)));
-        if !keyed && !keys.is_empty() {
+        let scales: Vec<u32> = keys.iter().map(|key| self.key_scale(at, key)).collect();
+        let by_bytes = self.arrange(start, elements, &scales);
+        if by_bytes && !keys.is_empty() {
             self.schema.counts(at).unkeyed += 1;
         }
-        let scales: Vec<u32> = keys.iter().map(|key| self.key_scale(at, key)).collect();
-        self.arrange(start, elements, &scales);
         Ok(())
     }
 
@@ -284,8 +284,9 @@ impl<'n> Walk<'_, 'n> {
         self.schema.place(child).scale
     }
 
-    /// Puts the elements that stand from `start` on into order, with commas between them.
-    fn arrange(&mut self, start: usize, mut elements: Vec<Element<'n>>, scales: &[u32]) {
+    /// Puts the elements that stand from `start` on into order, with commas between them. True when two of them that
+    /// differ have no key at all and their bytes had to decide.
+    fn arrange(&mut self, start: usize, mut elements: Vec<Element<'n>>, scales: &[u32]) -> bool {
         let written = self.out.split_off(start);
         let text = |element: &Element<'_>| &written[element.text.start - start..element.text.end - start];
         let compare = |a: &Element<'_>, b: &Element<'_>| {
@@ -296,6 +297,11 @@ impl<'n> Walk<'_, 'n> {
         };
         let dropped_from = elements.first().map_or(0, |element| element.dropped.start);
         elements.sort_by(compare);
+        let keyless = |element: &Element<'_>| {
+            element.ranks.iter().all(|rank| matches!(rank, Rank::Missing | Rank::Other))
+        };
+        let by_bytes =
+            elements.windows(2).any(|pair| pair.iter().all(keyless) && text(&pair[0]) != text(&pair[1]));
         for (index, element) in elements.iter().enumerate() {
             if index > 0 {
                 self.out.push(',');
@@ -309,5 +315,17 @@ impl<'n> Walk<'_, 'n> {
                 dropped.extend(written[range].iter_mut().map(std::mem::take));
             }
         }
+        by_bytes
+    }
+}
+
+/// Whether the order of a list is part of its meaning. In a list of lists a rule of the table is about the outer one; an
+/// inner list keeps its order unless its elements are objects (R2).
+pub(crate) fn keeps_order(rule: &Rule, items: &[Node<'_>], inner: bool) -> bool {
+    let objects = items.iter().all(|item| matches!(item, Node::Map(_)));
+    match rule {
+        Rule::Sequence => true,
+        Rule::Set => inner && !objects,
+        Rule::Keys(_) => !objects,
     }
 }

@@ -110,9 +110,39 @@ impl<'a> Document<'a> {
         members.iter().any(|(name, node)| name == key && *node != Node::Null)
     }
 
-    /// The value as the ledger reads it; nothing where a number fits no binary float.
-    pub fn to_value(&self) -> Option<crate::Value> {
-        self.0.to_value()
+    /// Whether the member is a number.
+    pub fn is_number(&self, key: &str) -> bool {
+        let Node::Map(members) = &self.0 else { return false };
+        members.iter().any(|(name, node)| name == key && matches!(node, Node::Number(_)))
+    }
+
+    /// The value as the ledger has it; a number that the ledger's form cannot write stands there as text.
+    pub fn to_value(&self) -> crate::Value {
+        let text = |token: &str| Some(crate::Value::Str(token.to_owned()));
+        self.0.to_value_or(&text).unwrap_or(crate::Value::Null)
+    }
+
+    /// Every object inside that has the member `key`, itself not counted.
+    pub fn inner_with(&self, key: &str) -> Vec<Document<'a>> {
+        let mut found = Vec::new();
+        let mut pending: Vec<&Node<'a>> = match &self.0 {
+            Node::List(items) => items.iter().collect(),
+            Node::Map(members) => members.iter().map(|(_, node)| node).collect(),
+            _ => Vec::new(),
+        };
+        while let Some(node) = pending.pop() {
+            match node {
+                Node::List(items) => pending.extend(items),
+                Node::Map(members) => {
+                    if members.iter().any(|(name, _)| name == key) {
+                        found.push(Document(node.clone()));
+                    }
+                    pending.extend(members.iter().map(|(_, node)| node));
+                }
+                _ => {}
+            }
+        }
+        found
     }
 
     /// The document written again, without blanks.
@@ -126,13 +156,19 @@ impl<'a> Document<'a> {
 /// Why a document has no canonical form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FormError {
-    /// An opaque payload holds a number that the ledger's form cannot write; the path.
+    /// An opaque payload holds a number that the ledger's form cannot write exactly; the path.
     OpaqueNumber(String),
+    /// The canonical form would be longer than [`FORM_BYTES_MAX`].
+    TooLong,
 }
+
+/// Longest canonical form, in bytes: fixed-point text can be a hundred times as long as what was written.
+pub const FORM_BYTES_MAX: usize = 128 << 20;
 
 crate::codes! {
     impl FormError: &self {
         FormError::OpaqueNumber(_) => "form_opaque_number",
+        FormError::TooLong => "form_too_long",
     }
 }
 

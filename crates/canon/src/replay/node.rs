@@ -70,20 +70,32 @@ pub(crate) fn read<'a>(bytes: &'a [u8], limits: Limits) -> Result<Node<'a>, Read
 
 impl Node<'_> {
     /// The same as the ledger's value, for payloads that are hashed in the ledger's form (ruling 23). Nothing for a
-    /// number that no binary float can hold.
+    /// number whose value that form cannot write: two payloads that differ must never be one (PC-45).
     pub(crate) fn to_value(&self) -> Option<Value> {
+        self.to_value_or(&|_| None)
+    }
+
+    /// The same, with another value for the numbers that the ledger's form cannot write.
+    pub(crate) fn to_value_or(&self, other: &dyn Fn(&str) -> Option<Value>) -> Option<Value> {
         Some(match self {
             Node::Null => Value::Null,
             Node::Bool(value) => Value::Bool(*value),
             Node::Number(token) if token.contains(['.', 'e', 'E']) => {
-                Value::Float(Float::new(token.parse().ok().filter(|value: &f64| value.is_finite())?))
+                let float = token.parse().ok().filter(|value: &f64| value.is_finite()).map(Float::new);
+                match float.filter(|float| decimal::same_value(&float.to_string(), token)) {
+                    Some(float) => Value::Float(float),
+                    None => other(token)?,
+                }
             }
             Node::Number(token) => Value::Int(Int::from_token(token)),
             Node::Text(text) => Value::Str(text.to_string()),
-            Node::List(items) => Value::Array(items.iter().map(Node::to_value).collect::<Option<_>>()?),
+            Node::List(items) => {
+                Value::Array(items.iter().map(|item| item.to_value_or(other)).collect::<Option<_>>()?)
+            }
             Node::Map(members) => {
-                let member =
-                    |(key, node): &(Cow<'_, str>, Node<'_>)| Some((key.to_string(), node.to_value()?));
+                let member = |(key, node): &(Cow<'_, str>, Node<'_>)| {
+                    Some((key.to_string(), node.to_value_or(other)?))
+                };
                 Value::Object(Object::from_unique(members.iter().map(member).collect::<Option<_>>()?))
             }
         })

@@ -7,17 +7,18 @@
 //! the two answers differ, the path is named as a fault of this build.
 
 use super::decimal::{next_unit, push_fixed};
-use super::form::Canonicaliser;
+use super::form::{Canonicaliser, keeps_order};
 use super::node::Node;
 use super::path::shown_path;
-use super::schema::{Kind, Rule};
+use super::schema::Kind;
 use super::table::Class;
 use super::{Document, FormError};
 use crate::write::{canonical, write_string};
 use std::borrow::Cow;
 
-/// Changes that are also hashed from the start.
+/// Changes that are also hashed from the start; fewer of a document whose form is longer than a mebibyte.
 const REHASHED_MAX: u64 = 16;
+const REHASHED_LARGE: u64 = 2;
 
 /// What tampering with every repro leaf showed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -58,7 +59,7 @@ enum Change {
     Inside,
     /// The last element goes.
     Remove,
-    /// These two neighbours of a sequence change places.
+    /// These two neighbours of a list whose order counts change places.
     Swap(usize),
 }
 
@@ -77,11 +78,13 @@ impl Canonicaliser<'_> {
     /// # Errors
     /// As [`Canonicaliser::form`].
     pub fn sensitivity(&mut self, document: &Document<'_>) -> Result<Sensitivity, FormError> {
-        let before = self.form(document)?.hash();
+        let form = self.form(document)?;
+        let before = form.hash();
+        let rehashed = if form.bytes().len() > 1 << 20 { REHASHED_LARGE } else { REHASHED_MAX };
         let mut total = 0;
         self.visit(&document.0, Wanted::Kept, &mut |_, _, _| total += 1);
         // Every one of a small document, an evenly spread sample of a large one.
-        let sampled = |index: u64| index * REHASHED_MAX / total != (index + 1) * REHASHED_MAX / total;
+        let sampled = |index: u64| index * rehashed / total != (index + 1) * rehashed / total;
         let mut result = Sensitivity::default();
         let mut samples: Vec<(Site, bool)> = Vec::new();
         self.visit(&document.0, Wanted::Kept, &mut |node, route, change| {
@@ -133,13 +136,13 @@ impl Canonicaliser<'_> {
 
     /// Calls `found` for every place that can be changed, in document order.
     fn visit(&mut self, node: &Node<'_>, wanted: Wanted, found: &mut dyn FnMut(&Node<'_>, &[usize], Change)) {
-        self.visit_from(node, 0, wanted, &mut Vec::new(), found);
+        self.visit_from(node, (0, false), wanted, &mut Vec::new(), found);
     }
 
     fn visit_from(
         &mut self,
         node: &Node<'_>,
-        at: u32,
+        (at, inner): (u32, bool),
         wanted: Wanted,
         route: &mut Vec<usize>,
         found: &mut dyn FnMut(&Node<'_>, &[usize], Change),
@@ -151,7 +154,7 @@ impl Canonicaliser<'_> {
                     route.push(position);
                     match (self.schema.place(child).kind, wanted) {
                         (Kind::Known(Class::Repro), _) => {
-                            self.visit_from(member, child, wanted, route, found)
+                            self.visit_from(member, (child, false), wanted, route, found)
                         }
                         (Kind::Known(Class::Opaque), Wanted::Kept) => found(member, route, Change::Inside),
                         (Kind::Known(Class::Physical) | Kind::Unknown, Wanted::Dropped) => {
@@ -165,15 +168,14 @@ impl Canonicaliser<'_> {
             Node::List(items) => {
                 if wanted == Wanted::Kept && !items.is_empty() {
                     found(node, route, Change::Remove);
-                    if let (Rule::Sequence, Some(at)) =
-                        (&self.schema.place(at).rule, unlike_neighbours(items))
-                    {
-                        found(node, route, Change::Swap(at));
+                    let ordered = keeps_order(&self.schema.place(at).rule, items, inner);
+                    if let (true, Some(place)) = (ordered, unlike_neighbours(items)) {
+                        found(node, route, Change::Swap(place));
                     }
                 }
                 for (position, item) in items.iter().enumerate() {
                     route.push(position);
-                    self.visit_from(item, at, wanted, route, found);
+                    self.visit_from(item, (at, true), wanted, route, found);
                     route.pop();
                 }
             }

@@ -21,6 +21,10 @@ pub const MINIMUM_PHYSICAL: [&str; 12] = [
     "generated_at",
 ];
 
+/// Most paths of a table, and most keys of a list rule.
+const PATHS_MAX: usize = 4096;
+const KEYS_MAX: usize = 16;
+
 /// Fractional digits where the table says nothing.
 const SCALE_DEFAULT: u32 = 6;
 
@@ -79,6 +83,8 @@ crate::codes! {
         Scale = "table_scale",
         /// A list rule without a known order, or with keys that do not go with it.
         ListRule = "table_list_rule",
+        /// More than 4096 paths, or a list rule with more than 16 keys.
+        TooMany = "table_too_many",
         /// No field is registered: nothing could ever be compared.
         NoFields = "table_no_fields",
     }
@@ -139,6 +145,9 @@ impl Table {
             return refuse(TableFault::NoFields, "fields");
         }
         let lists = lists(entries.get("lists"))?;
+        if fields.len() + lists.len() + scales.len() > PATHS_MAX {
+            return refuse(TableFault::TooMany, "paths");
+        }
         no_ties(fields.iter().map(|(pattern, _)| pattern))?;
         no_ties(lists.iter().map(|(pattern, _)| pattern))?;
         no_ties(scales.iter().map(|(pattern, _)| pattern))?;
@@ -246,11 +255,15 @@ fn collect_fields(
             _ => None,
         };
         let Some(class) = class.filter(|_| !pattern.is_root()) else {
-            return refuse(TableFault::Class, pattern.to_string());
+            let words = "must be \"repro\", \"physical\" or \"opaque\"";
+            return refuse(TableFault::Class, format!("{pattern}, which is {value} and {words}"));
         };
         let always = pattern.last_key().is_some_and(|key| MINIMUM_PHYSICAL.contains(&key));
         if always && class != Class::Physical {
-            return refuse(TableFault::MinimumPhysical, pattern.to_string());
+            return refuse(
+                TableFault::MinimumPhysical,
+                format!("{pattern}, which is physical in every table"),
+            );
         }
         fields.push((pattern, class));
     }
@@ -268,7 +281,8 @@ fn lists(entry: Option<&Toml>) -> Read<Vec<(Pattern, Order)>> {
 }
 
 fn order(name: &str, value: &Toml) -> Read<Order> {
-    let bad = || refuse(TableFault::ListRule, name);
+    let words = "needs order = \"key\" with keys = [...], order = \"set\" or order = \"sequence\"";
+    let bad = || refuse(TableFault::ListRule, format!("{name}, which {words}"));
     let Some(rule) = value.as_table() else { return bad() };
     if rule.keys().any(|key| key != "order" && key != "keys") {
         return bad();
@@ -281,6 +295,7 @@ fn order(name: &str, value: &Toml) -> Read<Order> {
         Some(_) => return bad(),
     };
     match (rule.get("order").and_then(Toml::as_str), keys) {
+        (Some("key"), Some(keys)) if keys.len() > KEYS_MAX => refuse(TableFault::TooMany, name),
         (Some("key"), Some(keys)) if !keys.is_empty() => Ok(Order::Keys(keys)),
         (Some("set"), None) => Ok(Order::Set),
         (Some("sequence"), None) => Ok(Order::Sequence),
@@ -339,6 +354,16 @@ mod tests {
         ] {
             let (fault, found) = fault(text);
             assert!(fault == expected && found.contains(detail), "{text}: {fault:?} {found}");
+        }
+    }
+
+    #[test]
+    fn tables_are_bounded() {
+        let paths: String = (0..=PATHS_MAX).map(|at| format!("f{at} = 'repro'\n")).collect();
+        let keys: Vec<String> = (0..=KEYS_MAX).map(|at| format!("'k{at}'")).collect();
+        let rule = format!("a = 'repro'\n[lists]\na = {{ order = 'key', keys = [{}] }}\n", keys.join(","));
+        for fields in [paths, rule] {
+            assert_eq!(fault(&format!("version = 1\n[fields]\n{fields}")).0, TableFault::TooMany);
         }
     }
 

@@ -111,7 +111,7 @@ impl Checks {
 
     /// D3: no float in what we sign or hash (ruling 6), and no spelling of a number that reaches the hash.
     fn numbers(&mut self, name: &str, table: &Table, document: &Document<'_>, instruments: &Instruments) {
-        let value = document.to_value().unwrap_or(Value::Null);
+        let value = document.to_value();
         let float = canon::lint_no_floats(&value).err();
         let (count, text) = respelled(&mut Canonicaliser::new(table), document);
         let same = (instruments.hash)(table, document.to_json().as_bytes())
@@ -143,7 +143,7 @@ impl Checks {
 
     /// D7: V-1, V-5 and V-6 of the verdict in a receipt.
     fn verdict(&mut self, name: &str, document: &Document<'_>) {
-        let value = document.to_value().unwrap_or(Value::Null);
+        let value = document.to_value();
         let verdict = value.get("verdict").and_then(Value::as_object);
         let finding = match verdict.map(triple) {
             Some(Some((action, reason))) if !self.registry.contains_key(reason) => {

@@ -6,6 +6,7 @@ use crate::load::RunBytes;
 use canon::{Digest, Object, Value, canonical};
 use kernel::skill::Skills;
 use std::io;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -35,8 +36,10 @@ fn not_started(error: &io::Error) -> Problem {
 
 /// Runs `program` and takes what it prints; any other end than the expected one is a problem.
 fn printed(program: &Path, arguments: &[&str], folder: &Path, expected: &[i32]) -> Result<Output, Problem> {
-    let mut command = Command::new(program);
-    let output = command.args(arguments).current_dir(folder).output().map_err(|error| not_started(&error))?;
+    // Modes of files are hashed by the desk: the caller's umask must not reach them.
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", "umask 022 && exec \"$0\" \"$@\""]).arg(program).args(arguments).current_dir(folder);
+    let output = command.output().map_err(|error| not_started(&error))?;
     match output.status.code() {
         Some(code) if expected.contains(&code) => Ok(output),
         other => {
@@ -134,14 +137,16 @@ fn deliver(program: &Path, root: &Path, delivery: (&str, &str, &str, i32)) -> Re
     let (task, agent, suite, code) = delivery;
     let folder = root.join(task);
     let make = |path: PathBuf| {
-        std::fs::create_dir_all(&path)
-            .map_err(|error| Problem::NotWritten(path.clone(), error.to_string()))?;
+        let mode = |path: &Path, bits| std::fs::set_permissions(path, std::fs::Permissions::from_mode(bits));
+        let made = std::fs::create_dir_all(&path).and_then(|()| mode(&path, 0o755));
+        made.map_err(|error| Problem::NotWritten(path.clone(), error.to_string()))?;
         Ok::<_, Problem>(path)
     };
     make(folder.join("workspace"))?;
     make(folder.join("nothing"))?;
     let checks = make(folder.join("checks"))?.join("suite.toml");
-    std::fs::write(&checks, SUITE).map_err(|error| Problem::NotWritten(checks, error.to_string()))?;
+    desk::store::write_atomic(&checks, SUITE.as_bytes(), 0o644)
+        .map_err(|error| Problem::NotWritten(checks, error.to_string()))?;
     let gate: &[&str] = if suite.is_empty() { &["--allow-no-suite"] } else { &["--suite", suite] };
     let fixed =
         ["run", "--workspace", "workspace", "--run-dir", "receipts", "--task-id", task, "--sandbox", "none"];

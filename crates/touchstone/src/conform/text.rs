@@ -16,6 +16,11 @@ pub(crate) fn row(head: &str, text: &str) {
     line(&hanging(&format!("  {head:<10} "), text));
 }
 
+/// Where the two reports are.
+pub(crate) fn reports(folder: &std::path::Path) -> String {
+    format!("attestation.md and attestation.jsonl in {}", shown(folder.as_os_str().as_encoded_bytes()))
+}
+
 /// The grade, large.
 pub(super) fn grade(level: Level, digest: Digest) {
     let (tone, claim) = match level {
@@ -54,11 +59,7 @@ pub(crate) fn checks(report: &Report) {
 }
 
 fn denominator(check: &Check) -> String {
-    match (check.looked_at, check.unit) {
-        (1, "pairs of runs") => "1 pair of runs".to_owned(),
-        (1, unit) => format!("1 {}", unit.strip_suffix('s').unwrap_or(unit)),
-        (count, unit) => format!("{count} {unit}"),
-    }
+    format!("{} {}", check.looked_at, check.unit_for_count())
 }
 
 fn place_and_detail(finding: &Finding) -> String {
@@ -145,6 +146,7 @@ fn sentence(problem: &Problem) -> String {
         Problem::TimedOut(seconds) => {
             format!("the command was still running after {seconds} s (--timeout-s)")
         }
+        Problem::Interrupted => "stopped from outside before the runs had ended".to_owned(),
         Problem::PrintedNothing(said) => {
             format!("the command printed nothing on standard output; it said last: {}", words(said))
         }

@@ -3,6 +3,7 @@
 use super::stage::touchstone;
 use canon::{Reader, Value};
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 use tempfile::TempDir;
 
@@ -90,7 +91,7 @@ impl Desk {
         desk
     }
 
-    fn touchstone(&self, arguments: &[&str]) -> std::process::Output {
+    pub(super) fn touchstone(&self, arguments: &[&str]) -> std::process::Output {
         touchstone().current_dir(self.root.path()).args(arguments).output().unwrap()
     }
 
@@ -348,6 +349,111 @@ fn errors_of_golden_files_are_no_grades() {
     assert!(!desk.root.path().join("new.json").exists());
 }
 
+/// A golden value whose task is gone was not hit: dropping the task that would fail must not buy a grade.
+#[test]
+fn golden_values_that_no_run_covers_are_warned_about() {
+    let desk = Desk::new(TABLE);
+    for name in ["r1/one.json", "r1/two.json", "r2/one.json", "r2/two.json"] {
+        desk.write(name, if name.starts_with("r1") { A } else { B });
+    }
+    desk.freeze(&["r1"]);
+    let ask = || {
+        desk.ask(&[
+            "conform",
+            "--table",
+            "fields.toml",
+            "--run",
+            "r1",
+            "--run",
+            "r2",
+            "--golden",
+            "golden.json",
+        ])
+    };
+    ask().is(0, "full", &[]);
+    for run in ["r1", "r2"] {
+        fs::remove_file(desk.root.path().join(run).join("two.json")).unwrap();
+    }
+    let answer = ask();
+    answer.is(2, "sampled", &["judge_golden_uncovered"]);
+    assert_eq!(answer.places("judge_golden_uncovered"), ["two.json"]);
+    let check =
+        desk.ask(&["golden", "check", "--table", "fields.toml", "--golden", "golden.json", "--run", "r1"]);
+    assert_eq!(check.code, 2);
+}
+
+/// Whatever is named like a task is one, or the run is refused; the rest is named in the reports too.
+#[test]
+fn folders_pass_over_nothing_that_is_named_like_a_task() {
+    let desk = Desk::new(TABLE);
+    for run in ["r1", "r2"] {
+        desk.write(&format!("{run}/a.json"), A);
+        desk.write(&format!("{run}/B.JSON"), &A.replace("\"t\"", &format!("\"{run}\"")));
+        desk.write(&format!("{run}/readme.txt"), "not a task");
+    }
+    let ask = || {
+        desk.ask(&["conform", "--table", "fields.toml", "--run", "r1", "--run", "r2", "--report", "reports"])
+    };
+    let answer = ask();
+    assert_eq!((answer.code, answer.places("judge_unstable")), (1, vec!["B.JSON: task"]));
+    let page = fs::read_to_string(desk.root.path().join("reports/attestation.md")).unwrap();
+    assert!(page.contains("not read: r1/readme.txt") && page.contains("runs: r1, r2"), "{page}");
+    std::os::unix::fs::symlink("a.json", desk.root.path().join("r1/link.json")).unwrap();
+    ask().refused("conform_run_missing", None);
+    assert!(
+        !desk.root.path().join("reports/attestation.md").exists(),
+        "an old page does not outlive a failure"
+    );
+}
+
+#[test]
+fn evidence_inside_of_a_receipt_is_a_claim_too() {
+    let run = |ts: u8| {
+        format!(r#"{{"ts":{ts},"evidence_class":"simulated","steps":[{{"n":1,"evidence_class":"bogus"}}]}}"#)
+    };
+    let desk = Desk::pair(TABLE, &run(1), &run(2));
+    desk.conform(&[]).is(1, "incompatible", &["judge_no_golden", "hon_unknown_class"]);
+}
+
+/// Files that are somebody else's are bounded and never waited for.
+#[test]
+fn devices_and_pipes_are_no_tables_and_no_documents() {
+    let desk = Desk::pair(TABLE, A, B);
+    let pipe = desk.root.path().join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    for table in ["/dev/zero", "pipe"] {
+        desk.ask(&["conform", "--table", table, "--run", "a.json", "--run", "b.json"])
+            .refused("conform_table_missing", None);
+    }
+    desk.conform(&["--golden", "/dev/zero"]).refused("conform_golden_missing", None);
+    desk.write("docs/a.md", "It was measured.");
+    for list in ["/dev/zero", "../pipe"] {
+        std::os::unix::fs::symlink(list, desk.root.path().join("docs/touchstone.toml")).unwrap();
+        desk.ask(&["conform", "docs", "docs"]).refused("conform_documents", None);
+        fs::remove_file(desk.root.path().join("docs/touchstone.toml")).unwrap();
+    }
+}
+
+#[test]
+fn an_answer_that_nobody_got_is_no_success() {
+    let desk = Desk::pair(TABLE, A, B);
+    desk.freeze(&["a.json"]);
+    let full = fs::File::options().write(true).open("/dev/full").unwrap();
+    let arguments = [
+        "conform",
+        "--table",
+        "fields.toml",
+        "--run",
+        "a.json",
+        "--run",
+        "b.json",
+        "--golden",
+        "golden.json",
+    ];
+    let status = touchstone().current_dir(desk.root.path()).args(arguments).stdout(full).status().unwrap();
+    assert_eq!(status.code(), Some(1));
+}
+
 #[test]
 fn reports_that_cannot_be_written_are_an_error() {
     let desk = Desk::pair(TABLE, A, B);
@@ -408,7 +514,9 @@ fn commands_are_run_in_fresh_processes() {
     assert_eq!((answer.code, answer.places("judge_unstable")), (1, vec!["task"]));
     exec("echo broken >&2; exit 3", &[]).refused("conform_command_failed", None);
     assert!(
-        exec("echo broken >&2; exit 3", &[]).text("detail").contains("exit status 3; it said last: broken")
+        exec("echo broken >&2; exit 3", &[])
+            .text("detail")
+            .contains("exit status 3 in run 1; it said last: broken")
     );
     exec("kill -9 $$", &[]).refused("conform_command_failed", None);
     exec("no-such-program-anywhere", &[]).refused("conform_command_failed", None);
@@ -429,6 +537,44 @@ fn a_command_that_could_not_be_started_is_no_run() {
     );
     let output = Command::new("/bin/sh").args(["-c", &line]).current_dir(desk.root.path()).output().unwrap();
     Answer::of(&output).refused("conform_command_not_started", None);
+}
+
+/// Temporary files of one run are not those of another.
+#[test]
+fn a_command_does_not_find_what_it_left_in_its_temporary_folder() {
+    let desk = Desk::new(TABLE);
+    let line = r#"f=$TMPDIR/kept; [ -e $f ] && echo found >&2 && exit 9; : > $f
+        printf '{"pid":%d,"evidence_class":"simulated","task":"t"}' $$"#;
+    desk.ask(&["conform", "--table", "fields.toml", "--exec", line]).is(2, "sampled", &["judge_no_golden"]);
+}
+
+/// An interrupt ends the command and takes the copies of the working folder away.
+#[test]
+fn an_interrupt_leaves_nothing_behind() {
+    let desk = Desk::new(TABLE);
+    let line = "pwd > \"$OUT\"; exec sleep 60";
+    let out = desk.root.path().join("where");
+    let mut child = touchstone()
+        .current_dir(desk.root.path())
+        .env("OUT", &out)
+        .args(["conform", "--table", "fields.toml", "--shuffle", "--json", "--exec", line])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let folder = loop {
+        match fs::read_to_string(&out) {
+            Ok(text) if text.ends_with('\n') => break text.trim().to_owned(),
+            _ => std::thread::sleep(std::time::Duration::from_millis(10)),
+        }
+    };
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    let mut printed = String::new();
+    std::io::Read::read_to_string(child.stdout.as_mut().unwrap(), &mut printed).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    assert!(printed.contains("conform_interrupted"), "{printed}");
+    assert!(folder == desk.root.path().to_str().unwrap() || !Path::new(&folder).exists(), "{folder}");
 }
 
 #[test]
