@@ -303,7 +303,7 @@ impl Judge<'_> {
             .noting(note);
         let pairs = others.len() as u64;
         let mut dropping =
-            Check::new("8", "what is dropped differs between the runs", pairs, "pairs of runs");
+            Check::new("drop", "what is dropped differs between the runs", pairs, "pairs of runs");
         if physical.is_empty() {
             let detail = "nothing that the table drops differed, or nothing is dropped: for full a receipt needs a physical field that does differ, such as ts";
             dropping = dropping.with([Fault::NoPhysicalDifference.at("", detail)]);
