@@ -16,6 +16,7 @@ mod hostile;
 mod judges;
 mod kernel;
 mod keys;
+mod made_runs;
 mod peer;
 mod places;
 mod record;
