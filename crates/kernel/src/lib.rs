@@ -152,6 +152,7 @@ impl Kernel {
         receipt.route = Some(Routed {
             skill: manifest.name.clone(),
             version: manifest.version,
+            module: self.skills.module(found.skill),
             channel: found.channel,
             score: found.score,
         });

@@ -12,6 +12,7 @@ mod floor;
 mod hostile;
 mod judges;
 mod kernel;
+mod kernel_modules;
 mod keys;
 mod peer;
 mod places;

@@ -1,5 +1,7 @@
 //! `touchstone kernel`: envelopes in, receipts out (determinism specification, section 9).
 
+mod modules;
+
 use crate::exit;
 use crate::output::{self, Tone, line, paint};
 use ::kernel::route::{Candidate, Route, Scratch};
@@ -8,6 +10,8 @@ use canon::{Object, Value, canonical};
 use cluster::chain::Chain;
 use cluster::{Done, Summary};
 use desk::keydir;
+use modules::Modules;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufWriter, Read as _, Write};
 use std::num::NonZeroUsize;
@@ -32,6 +36,7 @@ enum Verb {
     /// The same file gives the same receipts on any number of threads, but for ts, elapsed, thread_order and pid.
     ///
     /// Example: touchstone kernel run envelopes.jsonl --threads 4 --out receipts.jsonl
+    /// Example: touchstone kernel run envelopes.jsonl --skill examples/skills/text_vowels --fuel 1000000
     #[command(verbatim_doc_comment)]
     Run(RunArgs),
     /// List the skills with what they take.
@@ -39,6 +44,8 @@ enum Verb {
     /// Example: touchstone kernel skills --json
     #[command(verbatim_doc_comment)]
     Skills {
+        #[command(flatten)]
+        modules: Modules,
         /// The whole answer as one JSON object.
         #[arg(long)]
         json: bool,
@@ -53,6 +60,8 @@ enum Verb {
         /// The task, as the member `task` of an envelope.
         #[arg(value_name = "TEXT")]
         text: String,
+        #[command(flatten)]
+        modules: Modules,
         /// The whole answer as one JSON object.
         #[arg(long)]
         json: bool,
@@ -79,6 +88,8 @@ struct RunArgs {
     /// A skill needs at least this permission here, 0 to 3.
     #[arg(long = "permission", value_name = "SKILL=N", value_parser = permission)]
     permissions: Vec<(String, u8)>,
+    #[command(flatten)]
+    modules: Modules,
     /// The summary as one JSON object.
     #[arg(long)]
     json: bool,
@@ -91,20 +102,20 @@ fn permission(text: &str) -> Result<(String, u8), String> {
 
 /// Runs the verb and returns its exit code.
 pub(crate) fn run(args: &Args) -> u8 {
-    let config = match &args.verb {
-        Verb::Run(args) => {
-            Config { permissions: args.permissions.iter().cloned().collect(), ..Config::default() }
-        }
-        _ => Config::default(),
+    let (modules, permissions) = match &args.verb {
+        Verb::Run(args) => (&args.modules, args.permissions.iter().cloned().collect()),
+        Verb::Skills { modules, .. } | Verb::Route { modules, .. } => (modules, BTreeMap::new()),
     };
-    let kernel = match Kernel::new(config) {
+    let hint = |why| format!("{why}; `touchstone kernel skills` lists the skills");
+    let made = modules.load().and_then(|skills| Kernel::new(Config { skills, permissions }).map_err(hint));
+    let kernel = match made {
         Ok(kernel) => kernel,
-        Err(why) => return output::usage(&format!("{why}; `touchstone kernel skills` lists the skills")),
+        Err(why) => return output::usage(&why),
     };
     match &args.verb {
         Verb::Run(args) => envelopes(&kernel, args),
-        Verb::Skills { json } => skills(&kernel, *json),
-        Verb::Route { text, json } => route(&kernel, text, *json),
+        Verb::Skills { json, .. } => skills(&kernel, *json),
+        Verb::Route { text, json, .. } => route(&kernel, text, *json),
     }
 }
 
@@ -215,7 +226,7 @@ fn summary_lines(summary: &Summary, head: Option<String>) -> Vec<String> {
 fn skills(kernel: &Kernel, json: bool) -> u8 {
     let manifests = kernel.skills().manifests();
     if json {
-        let skill = |manifest: &::kernel::skill::Manifest| {
+        let skill = |(index, manifest): (usize, &::kernel::skill::Manifest)| {
             let argument = |argument: &::kernel::skill::Argument| {
                 let named = Object::new().with("name", argument.name.as_str());
                 Value::from(
@@ -226,6 +237,7 @@ fn skills(kernel: &Kernel, json: bool) -> u8 {
                 Object::new()
                     .with("name", manifest.name.as_str())
                     .with("version", u64::from(manifest.version))
+                    .with("module_sha256", kernel.skills().module(index))
                     .with("description", manifest.description.as_str())
                     .with("triggers", manifest.triggers.clone())
                     .with("permission", u64::from(manifest.permission))
@@ -234,7 +246,7 @@ fn skills(kernel: &Kernel, json: bool) -> u8 {
         };
         let answer = Object::new()
             .with("skills_n", manifests.len() as u64)
-            .with("skills", Value::Array(manifests.map(skill).collect()));
+            .with("skills", Value::Array(manifests.enumerate().map(skill).collect()));
         print_json(answer);
         return exit::OK;
     }
