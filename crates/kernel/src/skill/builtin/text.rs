@@ -65,7 +65,7 @@ pub(super) const SKILLS: &[Declared] = &[
     },
     Declared {
         name: "text.redact",
-        version: 1,
+        version: 2,
         description: "Hide personal data in a text before it is shared: e-mail addresses, IPv4 addresses and payment \
                       card numbers are replaced by a mark that says what stood there.",
         triggers: &["redact", "hide email addresses", "mask personal data", "anonymise text"],
