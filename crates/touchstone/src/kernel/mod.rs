@@ -86,8 +86,8 @@ struct RunArgs {
     #[arg(long, value_name = "FILE", requires = "sign")]
     chain: Option<PathBuf>,
     /// A skill needs at least this permission here, 0 to 3.
-    #[arg(long = "permission", value_name = "SKILL=N", value_parser = permission)]
-    permissions: Vec<(String, u8)>,
+    #[arg(long = "permission", value_name = "SKILL=N")]
+    permissions: Vec<String>,
     #[command(flatten)]
     modules: Modules,
     /// The summary as one JSON object.
@@ -95,19 +95,27 @@ struct RunArgs {
     json: bool,
 }
 
-fn permission(text: &str) -> Result<(String, u8), String> {
-    let pair = text.split_once('=').and_then(|(skill, level)| Some((skill.to_owned(), level.parse().ok()?)));
-    pair.ok_or_else(|| "SKILL=N is needed".to_owned())
+/// Not read by the parser of arguments, which would show a wrong one as it is.
+fn permissions(texts: &[String]) -> Result<BTreeMap<String, u8>, String> {
+    let one = |text: &String| {
+        let pair =
+            text.split_once('=').and_then(|(skill, level)| Some((skill.to_owned(), level.parse().ok()?)));
+        pair.ok_or_else(|| format!("--permission {}: SKILL=N is needed", canon::shown(text.as_bytes())))
+    };
+    texts.iter().map(one).collect()
 }
 
 /// Runs the verb and returns its exit code.
 pub(crate) fn run(args: &Args) -> u8 {
-    let (modules, permissions) = match &args.verb {
-        Verb::Run(args) => (&args.modules, args.permissions.iter().cloned().collect()),
-        Verb::Skills { modules, .. } | Verb::Route { modules, .. } => (modules, BTreeMap::new()),
+    let (modules, permitted) = match &args.verb {
+        Verb::Run(args) => (&args.modules, &args.permissions[..]),
+        Verb::Skills { modules, .. } | Verb::Route { modules, .. } => (modules, &[][..]),
     };
     let hint = |why| format!("{why}; `touchstone kernel skills` lists the skills");
-    let made = modules.load().and_then(|skills| Kernel::new(Config { skills, permissions }).map_err(hint));
+    let made = permissions(permitted).and_then(|permissions| {
+        let skills = modules.load()?;
+        Kernel::new(Config { skills, permissions }).map_err(hint)
+    });
     let kernel = match made {
         Ok(kernel) => kernel,
         Err(why) => return output::usage(&why),
