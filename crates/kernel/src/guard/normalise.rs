@@ -151,16 +151,31 @@ fn class(byte: u8) -> Class {
     CLASSES[usize::from(byte)]
 }
 
+/// What [`words`] does with a byte: 0 takes it, 1 takes it behind a 0, 2 ends.
+const IN_WORDS: [u8; 256] = {
+    let mut kinds = [2; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        if matches!(CLASSES[byte], Class::Plain) {
+            kinds[byte] = 0;
+        }
+        byte += 1;
+    }
+    kinds[b' ' as usize] = 1;
+    kinds
+};
+
 /// Length of the words with single blanks between them that `bytes` begins with: they are copied as they are.
 fn words(bytes: &[u8]) -> usize {
-    let mut blank_may_follow = false;
-    let ends = |byte: &u8| {
-        let plain = class(*byte) == Class::Plain;
-        let goes_on = plain || (*byte == b' ' && blank_may_follow);
-        blank_may_follow = plain;
-        !goes_on
-    };
-    bytes.iter().position(ends).unwrap_or(bytes.len())
+    let mut before = 1;
+    for (at, byte) in bytes.iter().enumerate() {
+        let kind = IN_WORDS[usize::from(*byte)];
+        if kind & (before | 2) != 0 {
+            return at;
+        }
+        before = kind;
+    }
+    bytes.len()
 }
 
 /// Longest thing that an appended byte can complete, without its last byte: `$if`.
