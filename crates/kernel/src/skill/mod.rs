@@ -70,6 +70,8 @@ canon::codes! {
         OutputTooLarge = "size_output_over_limit",
         /// An exact number of the calculation does not fit in 128 bits.
         Overflow = "skill_number_overflow",
+        /// A number is written with digits that a binary64 does not keep.
+        Inexact = "skill_number_inexact",
         /// The measure is not defined for these numbers, such as a mean of none.
         Undefined = "skill_undefined",
         /// The text is not strict JSON.

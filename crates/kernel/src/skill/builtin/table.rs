@@ -33,6 +33,7 @@ pub(super) const SKILLS: &[Declared] = &[
                 r#"{"columns":["name","note"],"rows":[["ann","a \"b\", c"]]}"#,
             ),
             (r#"{"text":"a;b\n1;\n","separator":"semicolon"}"#, r#"{"columns":["a","b"],"rows":[["1",""]]}"#),
+            (r#"{"text":"note\n\"\"\nb\n"}"#, r#"{"columns":["note"],"rows":[[""],["b"]]}"#),
         ],
         run: parse,
     },

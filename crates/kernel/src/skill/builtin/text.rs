@@ -80,6 +80,10 @@ pub(super) const SKILLS: &[Declared] = &[
                 r#"{"text":"card 4111 1111 1111 1111, order 1234 5678 9012 3456"}"#,
                 r#"{"text":"card [card], order 1234 5678 9012 3456","mail":0,"ipv4":0,"card":1}"#,
             ),
+            (
+                r#"{"text":"Card 4111 1111 1111 1111 12/27 CVC 123"}"#,
+                r#"{"text":"Card [card] 12/27 CVC 123","mail":0,"ipv4":0,"card":1}"#,
+            ),
         ],
         run: super::redact::redact,
     },
