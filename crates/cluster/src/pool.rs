@@ -49,7 +49,7 @@ enum Worked {
 /// Handles every record of `file` on `threads` threads; `take` gets the receipts in input order.
 ///
 /// # Errors
-/// What `take` gives; nothing is handed to it after that.
+/// What `take` gives, or that a thread cannot be started; nothing is handed to `take` after that.
 pub fn run(
     kernel: &Kernel,
     file: &[u8],
@@ -63,9 +63,14 @@ pub fn run(
     let waiting = Mutex::new(waiting);
     let (results, worked) = channel();
     std::thread::scope(|scope| {
-        for _ in 0..threads.get() {
+        for number in 1..=threads.get() {
             let (waiting, results, order) = (&waiting, results.clone(), &order);
-            scope.spawn(move || work(kernel, waiting, &results, order));
+            let worker = std::thread::Builder::new()
+                .spawn_scoped(scope, move || work(kernel, waiting, &results, order));
+            worker.map_err(|error| {
+                let why = format!("thread {number} of {threads} cannot be started: {error}");
+                io::Error::new(error.kind(), why)
+            })?;
         }
         // Only workers hold senders now, so that the end of all of them is an error and not a wait without end.
         drop(results);

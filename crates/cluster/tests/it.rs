@@ -120,6 +120,32 @@ fn pc_49_no_record_is_lost() {
     assert_eq!(receipts(b"", 2).1, Summary::default());
 }
 
+/// What the last entry of a chain says is the same for every run of the same envelopes, and for no other.
+#[test]
+fn the_replay_digest_is_that_of_the_envelopes() {
+    let digest = |file: &[u8], threads| {
+        let lines: Vec<u8> = receipts(file, threads)
+            .0
+            .iter()
+            .flat_map(|receipt| [canonical(receipt), b"\n".to_vec()].concat())
+            .collect();
+        cluster::chain::replay_digest(&lines).unwrap()
+    };
+    assert_eq!(digest(&file(200), 1), digest(&file(200), 5));
+    assert_ne!(digest(&file(200), 1), digest(&file(199), 1));
+    assert_ne!(cluster::chain::replay_digest(b""), None);
+}
+
+/// A key file that is there already: no chain is left behind.
+#[test]
+fn a_chain_that_cannot_be_made_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("c.pub.json"), "x").unwrap();
+    let identity = ledger::identity::Identity::from_seed(&[7; 32]);
+    assert!(cluster::chain::Chain::create(&folder.path().join("c.ndjson"), identity).is_err());
+    assert!(!folder.path().join("c.ndjson").exists());
+}
+
 /// A sink that fails ends the run with its error, and no thread waits for ever.
 #[test]
 fn a_sink_that_fails_ends_the_run() {
@@ -145,8 +171,8 @@ fn large_receipts_are_signed_without_their_output() {
     };
     chain.append(receipt("small".to_owned())).unwrap();
     chain.append(receipt("x".repeat(70_000))).unwrap();
-    let head = chain.sync().unwrap();
-    assert_eq!(chain.len(), 2);
+    let head = chain.end().unwrap();
+    assert_eq!(chain.len(), 3);
     let bytes = std::fs::read(&path).unwrap();
     let entries: Vec<Value> = bytes
         .trim_ascii()
@@ -158,7 +184,10 @@ fn large_receipts_are_signed_without_their_output() {
     assert!(large.get("output").unwrap().is_null());
     let digest = canon::canonical_digest(&Value::from("x".repeat(70_000)));
     assert_eq!(large.get("output_sha256"), Some(&Value::from(digest)));
-    let mut unsigned = entries[1].as_object().unwrap().clone();
+    assert_eq!(vectors::text(&entries[2], "type"), "kernel_run_end");
+    let end = entries[2].get("payload").unwrap();
+    assert_eq!(end.get("receipts_n").unwrap().as_i64(), Some(2));
+    let mut unsigned = entries[2].as_object().unwrap().clone();
     let signature = canon::unhex(unsigned.remove("sig").unwrap().as_str().unwrap()).unwrap();
     let signed = canonical(&unsigned.into());
     assert_eq!(Digest::of(&signed), head);

@@ -33,8 +33,8 @@ pub struct Audit {
 struct Sender {
     next_seq: u64,
     prev: Option<Digest>,
-    /// The first 16 bytes of the digest of each id: ids may be long, and there may be many.
-    ids: BTreeSet<[u8; 16]>,
+    /// The first 16 bytes of the digest of each id, as a number: ids may be long, and there may be many.
+    ids: BTreeSet<u128>,
 }
 
 impl Audit {
@@ -56,7 +56,7 @@ impl Audit {
         let context = AuditContext {
             next_seq: sender.next_seq,
             prev: sender.prev,
-            id_repeated: !sender.ids.insert(id),
+            id_repeated: !sender.ids.insert(u128::from_be_bytes(id)),
         };
         if envelope.seq >= sender.next_seq {
             sender.next_seq = envelope.seq + 1;

@@ -1,5 +1,7 @@
 //! The envelope: eleven members, strictly (K-1). `docs/kernel.md` has the table.
 
+mod spelling;
+
 use crate::guard::{Finding, Reason};
 use canon::{Digest, Limits, Object, ReadFault, Reader, Value};
 
@@ -92,7 +94,7 @@ impl Envelope {
     pub fn read(line: &[u8]) -> Result<Envelope, Finding> {
         let limits = Limits { bytes_max: ENVELOPE_BYTES_MAX, ..Limits::default() };
         match Reader::strict().with_limits(limits).read(line) {
-            Ok(Value::Object(object)) => Envelope::from_object(object, line.len()),
+            Ok(Value::Object(object)) => Envelope::from_object(object, line),
             Ok(_) => Err(Finding::new(Reason::NotAnObject, "$")),
             Err(error) => Err(match error.fault {
                 ReadFault::TooLong(_) => Finding::new(Reason::EnvelopeOver4Mib, "$"),
@@ -101,9 +103,14 @@ impl Envelope {
         }
     }
 
-    fn from_object(object: Object, line_bytes: usize) -> Result<Envelope, Finding> {
+    fn from_object(object: Object, line: &[u8]) -> Result<Envelope, Finding> {
         let value = Value::Object(object);
-        let digest = canon::canonical_digest(&value);
+        // Most senders write canonically, so that they can hash what they sent: nothing is written again then.
+        let digest = if spelling::is_canonical(line, &value) {
+            Digest::of(line)
+        } else {
+            canon::canonical_digest(&value)
+        };
         let Value::Object(mut object) = value else { return Err(Finding::new(Reason::NotAnObject, "$")) };
         if let Some((member, _)) = object.iter().find(|(member, _)| !MEMBERS.contains(member)) {
             return Err(Finding::new(Reason::UnknownMember, canon::shown(member.as_bytes())));
@@ -127,7 +134,7 @@ impl Envelope {
             seq: take.seq()?,
             prev: take.prev()?,
             digest,
-            line_bytes,
+            line_bytes: line.len(),
         })
     }
 }

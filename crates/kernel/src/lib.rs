@@ -152,6 +152,7 @@ impl Kernel {
         receipt.route = Some(Routed {
             skill: manifest.name.clone(),
             version: manifest.version,
+            module: self.skills.module(found.skill),
             channel: found.channel,
             score: found.score,
         });
@@ -174,11 +175,12 @@ impl Kernel {
 fn needs(config: &Config) -> Result<Vec<u8>, String> {
     let known = |name: &String| config.skills.manifests().any(|manifest| manifest.name == *name);
     for (name, permission) in &config.permissions {
+        let shown = canon::shown(name.as_bytes());
         if !known(name) {
-            return Err(format!("there is no skill {name}"));
+            return Err(format!("there is no skill {shown}"));
         }
         if *permission > 3 {
-            return Err(format!("{name}: permissions end at 3"));
+            return Err(format!("{shown}: permissions end at 3"));
         }
     }
     let raised = |name: &String| config.permissions.get(name).copied().unwrap_or(0);

@@ -9,7 +9,7 @@ use verdict::Triple;
 pub const FIELDS: &str = include_str!("../fields.toml");
 
 /// Version of the field table.
-pub const TABLE_VERSION: u64 = 1;
+pub const TABLE_VERSION: u64 = 2;
 
 /// Route of a receipt.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +18,8 @@ pub struct Routed {
     pub skill: String,
     /// Version of the skill.
     pub version: u32,
+    /// SHA-256 of its WebAssembly module; nothing for a built-in skill. A name and a version are what its author says.
+    pub module: Option<Digest>,
     /// How it was found.
     pub channel: Channel,
     /// 0 to 1 000 000.
@@ -72,9 +74,12 @@ impl Receipt {
                 .with("score", u64::from(route.score))
                 .with("skill", route.skill.as_str())
         });
-        let skill = self
-            .route
-            .map(|route| Object::new().with("name", route.skill).with("version", u64::from(route.version)));
+        let skill = self.route.map(|route| {
+            Object::new()
+                .with("module_sha256", route.module)
+                .with("name", route.skill)
+                .with("version", u64::from(route.version))
+        });
         let envelope =
             Object::new().with("id", self.id).with("sender", self.sender).with("sha256", self.sha256);
         Object::new()

@@ -259,7 +259,9 @@ pub(super) fn consistency(envelope: &Envelope, context: &AuditContext, report: &
         return report.add(Finding::new(Reason::SentToItself, "recipient"));
     }
     let claims = &envelope.claims;
-    let (source, ts) = (claims.measure_source.is_some(), claims.measure_ts.is_some());
+    // A source or time that says nothing is none, as for the judge.
+    let says = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.trim().is_empty());
+    let (source, ts) = (says(&claims.measure_source), says(&claims.measure_ts));
     let member = "claims.evidence_class";
     match claims.evidence_class.as_deref() {
         Some("measured") if !source => report.add(Finding::new(Reason::MeasuredNoSource, member)),

@@ -4,6 +4,7 @@ pub mod danger;
 mod layers;
 mod lookalike;
 pub mod normalise;
+mod reading;
 mod reason;
 
 pub use reason::Reason;
@@ -11,7 +12,7 @@ pub use reason::Reason;
 use crate::audit::AuditContext;
 use crate::envelope::Envelope;
 use danger::{Danger, Hit, Seen};
-use normalise::{Normal, Reading};
+use normalise::{Ambiguous, Normal, Reading};
 use verdict::{Action, Triple};
 
 /// The layers of V-2.
@@ -129,7 +130,7 @@ impl Checked {
 #[derive(Debug, Default)]
 pub struct Scratch {
     joined: Normal,
-    apart: Normal,
+    other: Normal,
     seen: Seen,
     hits: Vec<Hit>,
 }
@@ -186,24 +187,23 @@ impl Guard {
         Checked { steps: report.steps, finding: report.finding }
     }
 
-    /// L3. Texts that two languages read differently are read both ways.
+    /// L3. Texts that two languages read differently are read in every way.
     fn dangers(&self, envelope: &Envelope, scratch: &mut Scratch, report: &mut Report) {
-        let Scratch { joined, apart, seen, hits } = scratch;
+        let Scratch { joined, other, seen, hits } = scratch;
         hits.clear();
-        normalise_all(envelope, joined, Reading::Joined);
-        self.danger.find(joined, seen, hits);
-        let first_apart = hits.len();
-        if joined.ambiguous {
-            normalise_all(envelope, apart, Reading::Apart);
-            self.danger.find(apart, seen, hits);
-        }
-        if hits.is_empty() {
-            return;
-        }
         let mut found: Vec<(usize, Hit)> = Vec::new();
-        for (index, hit) in hits.iter().enumerate() {
-            let text = if index < first_apart { &*joined } else { &*apart };
-            found.push((text.text_of(hit.at), *hit));
+        let mut ambiguous = Ambiguous::default();
+        for reading in Reading::ALL {
+            if !reading.adds(ambiguous) {
+                continue;
+            }
+            // The first reading is kept: other layers look at it.
+            let normal = if reading == Reading::Joined { &mut *joined } else { &mut *other };
+            normalise_all(envelope, normal, reading);
+            ambiguous = ambiguous.or(normal.ambiguous);
+            let known = hits.len();
+            self.danger.find(normal, seen, hits);
+            found.extend(hits[known..].iter().map(|hit| (normal.text_of(hit.at), *hit)));
         }
         // Patterns of the file in the file's order, advice first: it would be lost behind the block.
         let patterns = self.danger.patterns();

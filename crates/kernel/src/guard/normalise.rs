@@ -6,15 +6,8 @@
 //! twice changes nothing. What is covered is listed in `docs/kernel.md`.
 
 use super::lookalike::{Folded, fold};
-
-/// How to read what two languages read differently.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reading {
-    /// `\n` is the letter n (a shell), and `"a" "b"` is one word (Python, C).
-    Joined,
-    /// `\n` is a blank (a string literal), and `"a" "b"` is two words (a shell).
-    Apart,
-}
+use super::reading::literal_prefix;
+pub use super::reading::{Ambiguous, Reading};
 
 /// Normalised texts, one behind the other, each ended by a zero byte.
 #[derive(Debug, Default)]
@@ -25,8 +18,8 @@ pub struct Normal {
     gaps: Vec<usize>,
     /// Where each text begins.
     pub(super) starts: Vec<usize>,
-    /// The other reading would give another result.
-    pub ambiguous: bool,
+    /// Another reading would give another result.
+    pub ambiguous: Ambiguous,
     /// First text with a bidirectional control, an invisible character, U+FFFD.
     pub(super) distorted: [Option<usize>; 3],
 }
@@ -42,7 +35,7 @@ impl Normal {
         self.bytes.clear();
         self.gaps.clear();
         self.starts.clear();
-        self.ambiguous = false;
+        self.ambiguous = Ambiguous::default();
         self.distorted = [None; 3];
     }
 
@@ -102,6 +95,8 @@ enum Escape {
     Slash,
     Hex(u8),
     Unicode(u8),
+    /// `\U`, which has eight digits.
+    Long(u8),
     Braced(u8),
     Octal(u8),
 }
@@ -156,16 +151,31 @@ fn class(byte: u8) -> Class {
     CLASSES[usize::from(byte)]
 }
 
+/// What [`words`] does with a byte: 0 takes it, 1 takes it behind a 0, 2 ends.
+const IN_WORDS: [u8; 256] = {
+    let mut kinds = [2; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        if matches!(CLASSES[byte], Class::Plain) {
+            kinds[byte] = 0;
+        }
+        byte += 1;
+    }
+    kinds[b' ' as usize] = 1;
+    kinds
+};
+
 /// Length of the words with single blanks between them that `bytes` begins with: they are copied as they are.
 fn words(bytes: &[u8]) -> usize {
-    let mut blank_may_follow = false;
-    let ends = |byte: &u8| {
-        let plain = class(*byte) == Class::Plain;
-        let goes_on = plain || (*byte == b' ' && blank_may_follow);
-        blank_may_follow = plain;
-        !goes_on
-    };
-    bytes.iter().position(ends).unwrap_or(bytes.len())
+    let mut before = 1;
+    for (at, byte) in bytes.iter().enumerate() {
+        let kind = IN_WORDS[usize::from(*byte)];
+        if kind & (before | 2) != 0 {
+            return at;
+        }
+        before = kind;
+    }
+    bytes.len()
 }
 
 /// Longest thing that an appended byte can complete, without its last byte: `$if`.
@@ -192,6 +202,17 @@ impl Machine<'_> {
         let bytes = text.as_bytes();
         let mut at = 0;
         while at < bytes.len() {
+            // Without a blank before it, it may be what a quote encloses: `r'f'`.
+            let behind_blank = at > 0 && class(bytes[at - 1]) == Class::Blank;
+            if self.joint == Joint::Plus || (self.joint == Joint::Quote && behind_blank) {
+                let prefix = literal_prefix(&bytes[at..]);
+                if prefix > 0 {
+                    self.text.ambiguous.literals = true;
+                    if self.reading.joins() {
+                        at += prefix;
+                    }
+                }
+            }
             if self.escape == Escape::None && self.len() >= self.slow_until {
                 let end = at + words(&bytes[at..]);
                 if end > at {
@@ -201,7 +222,10 @@ impl Machine<'_> {
                     continue;
                 }
             }
-            if bytes[at] < 0x80 {
+            if bytes[at] == b'U' && self.escape == Escape::Slash {
+                self.keep(b'u', Escape::Long(0));
+                at += 1;
+            } else if bytes[at] < 0x80 {
                 self.step(bytes[at].to_ascii_lowercase());
                 at += 1;
             } else if let Some(ch) = text[at..].chars().next() {
@@ -323,6 +347,11 @@ impl Machine<'_> {
             self.shorten(self.len() - 6);
             return Some(' ');
         }
+        if byte == b'}'
+            && [&b"${@}"[..], b"${*}"].iter().any(|empty| self.text.bytes[self.base..].ends_with(empty))
+        {
+            self.shorten(self.len() - 4);
+        }
         None
     }
 
@@ -330,8 +359,8 @@ impl Machine<'_> {
     fn quote(&mut self) {
         match self.joint {
             Joint::Quote if self.len() > self.joint_at => {
-                self.text.ambiguous = true;
-                if self.reading == Reading::Joined {
+                self.text.ambiguous.literals = true;
+                if self.reading.joins() {
                     self.shorten(self.joint_at);
                 }
             }
@@ -386,7 +415,8 @@ impl Machine<'_> {
             Escape::Slash => self.slashed(byte),
             Escape::Hex(1) if digit => self.decoded(byte, 16, 2),
             Escape::Hex(n) if digit => self.keep(byte, Escape::Hex(n + 1)),
-            Escape::Unicode(3) if digit => self.decoded(byte, 16, 2),
+            Escape::Unicode(3) | Escape::Long(7) if digit => self.decoded(byte, 16, 2),
+            Escape::Long(n) if digit => self.keep(byte, Escape::Long(n + 1)),
             Escape::Unicode(n) if digit => self.keep(byte, Escape::Unicode(n + 1)),
             Escape::Unicode(0) if byte == b'{' => self.keep(byte, Escape::Braced(0)),
             Escape::Braced(n) if digit && n < 6 => self.keep(byte, Escape::Braced(n + 1)),
@@ -410,8 +440,8 @@ impl Machine<'_> {
                 Taken::Yes
             }
             b'n' | b't' | b'r' => {
-                self.text.ambiguous = true;
-                if self.reading == Reading::Joined {
+                self.text.ambiguous.escapes = true;
+                if !self.reading.blank_escapes() {
                     return Taken::No;
                 }
                 self.drop_escape();
@@ -484,6 +514,10 @@ mod tests {
         check("r\"m\" -r'f'\t/", "rm -rf /");
         check("rm${IFS}-rf$IFS/", "rm -rf /");
         check("r$@m -rf /", "rm -rf /");
+        check("r${@}m ${*}-rf /", "rm -rf /");
+        check("\\U0000006fs.system", "os.system");
+        check("C:\\Users", "c:users");
+        check("\"os.sys\" f\"tem\"+rb'(1)'", "os.system(1)");
         check("\\x6f\\u0073.\\u{73}ystem", "os.system");
         check("%6f%73.system", "os.system");
         check("\\157s.system", "os.system");
@@ -504,6 +538,10 @@ mod tests {
         assert_eq!(normal(text, Reading::Joined), "xnos.system");
         assert_eq!(normal(text, Reading::Apart), "x os.system");
         assert_eq!(normal("\"rm\" \"-rf\"", Reading::Apart), "rm -rf");
+        assert_eq!(normal("\"rm\" f\"-rf\"", Reading::Apart), "rm f-rf");
+        let text = "\"echo hi\\nr\" \"m -rf /\"";
+        assert_eq!(normal(text, Reading::JoinedLiteral), "echo hi rm -rf /");
+        assert_eq!(normal(text, Reading::ApartShell), "echo hinr m -rf /");
     }
 
     #[test]
@@ -526,6 +564,10 @@ mod tests {
             Just("$if".to_owned()),
             Just("${ifs".to_owned()),
             Just("\" + '".to_owned()),
+            Just("\" f'".to_owned()),
+            Just("\\U0000".to_owned()),
+            Just("${@}".to_owned()),
+            Just("\\n".to_owned()),
             Just("', \"".to_owned()),
             Just(" . ".to_owned()),
             Just("\u{200b}".to_owned()),
@@ -540,7 +582,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(2_000))]
         #[test]
         fn twice_is_once_and_never_longer(text in tricky()) {
-            for reading in [Reading::Joined, Reading::Apart] {
+            for reading in Reading::ALL {
                 let once = normal(&text, reading);
                 prop_assert_eq!(&normal(&once, reading), &once);
                 prop_assert!(once.len() <= text.len() + 1, "{} {}", once.len(), text.len());

@@ -13,7 +13,7 @@ mod wasm_tests;
 pub use manifest::{ManifestError, ManifestFault};
 pub use wasm::{ModuleFault, WasmLimits};
 
-use canon::{Object, Value};
+use canon::{Digest, Object, Value};
 
 /// What a skill says about itself. The router reads `name`, `description` and `triggers`, nothing else.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,6 +70,8 @@ canon::codes! {
         OutputTooLarge = "size_output_over_limit",
         /// An exact number of the calculation does not fit in 128 bits.
         Overflow = "skill_number_overflow",
+        /// A number is written with digits that a binary64 does not keep.
+        Inexact = "skill_number_inexact",
         /// The measure is not defined for these numbers, such as a mean of none.
         Undefined = "skill_undefined",
         /// The text is not strict JSON.
@@ -184,6 +186,14 @@ impl Skills {
     /// The manifests, in the order of their names; the position is the number that [`Skills::run`] takes.
     pub fn manifests(&self) -> impl ExactSizeIterator<Item = &Manifest> {
         self.entries.iter().map(|entry| &entry.manifest)
+    }
+
+    /// SHA-256 of the module of the skill at `index`; nothing for a built-in one, or when there is no skill there.
+    pub fn module(&self, index: usize) -> Option<Digest> {
+        match &self.entries.get(index)?.body {
+            Body::Builtin(_) => None,
+            Body::Module(module) => Some(module.digest()),
+        }
     }
 
     /// Runs the skill at `index` on a payload. Outputs hold no floats: a number that is not an integer is a string.

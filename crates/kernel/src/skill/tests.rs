@@ -216,6 +216,7 @@ fn every_fault_is_provoked() {
         (Fault::WorkTooLarge, "diff.lines", &far),
         (Fault::OutputTooLarge, "text.replace", &long),
         (Fault::Overflow, "stats.mean", r#"{"numbers":["1e38","1e38"]}"#),
+        (Fault::Inexact, "json.canonical", r#"{"text":"9007199254740993.0"}"#),
         (Fault::Undefined, "stats.mean", r#"{"numbers":[]}"#),
         (Fault::NotJson, "json.canonical", r#"{"text":"{\"a\":1,\"a\":2}"}"#),
         (Fault::PathAbsent, "json.pointer", r#"{"document":[1],"pointer":"/01"}"#),

@@ -5,7 +5,7 @@
 //! executed operators and is the same on every machine for one version of the interpreter.
 
 use super::{Failed, Fault, Manifest};
-use canon::{Limits, Object, ReadFault, Reader, Value};
+use canon::{Digest, Limits, Object, ReadFault, Reader, Value};
 use wasmi::{
     CompilationMode, Config, Engine, Instance, Memory, Store, StoreLimits, StoreLimitsBuilder, TrapCode,
     TypedFunc,
@@ -87,6 +87,7 @@ const REFUSED: i64 = -1;
 #[derive(Debug)]
 pub(super) struct Module {
     module: wasmi::Module,
+    digest: Digest,
     limits: WasmLimits,
 }
 
@@ -150,8 +151,13 @@ impl Module {
         if let Some(import) = module.imports().next() {
             return Err(ModuleFault::Import(format!("{}.{}", import.module(), import.name())));
         }
-        let module = Module { module, limits };
+        let module = Module { module, digest: Digest::of(bytes), limits };
         module.instance().map(|_| module)
+    }
+
+    /// SHA-256 of its bytes.
+    pub(super) fn digest(&self) -> Digest {
+        self.digest
     }
 
     fn instance(&self) -> Result<Running, ModuleFault> {

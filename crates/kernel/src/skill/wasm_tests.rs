@@ -1,11 +1,12 @@
 //! Modules that keep the rules, and one for each way to break them.
 
 use super::{Argument, Example, Failed, Fault, Manifest, ManifestFault, ModuleFault, Skills, WasmLimits};
-use canon::{Object, Value};
+use canon::{Digest, Object, Value};
 use proptest::prelude::*;
 
-const MANIFEST: &str = include_str!("../../../../examples/skills/text_vowels.toml");
-const MODULE: &str = include_str!("../../../../examples/skills/text_vowels.wat");
+const MANIFEST: &str = include_str!("../../../../examples/skills/text_vowels/manifest.toml");
+const MODULE: &str = include_str!("../../../../examples/skills/text_vowels/module.wat");
+const BUILT: &[u8] = include_bytes!("../../../../examples/skills/text_vowels/module.wasm");
 
 fn manifest() -> Manifest {
     Manifest {
@@ -66,6 +67,18 @@ fn the_example_counts_vowels() {
     assert_eq!(vowels(Object::new()), Err(Fault::ArgumentMissing));
     assert_eq!(vowels(Object::new().with("text", 1_u64)), Err(Fault::ModuleRefused));
     assert_eq!(vowels(Object::new().with("text", "a").with("u", "b")), Err(Fault::ModuleRefused));
+}
+
+#[test]
+fn the_digest_is_of_the_modules_bytes() {
+    let mut skills = load(&body("(i64.const 1)"), WasmLimits::default()).unwrap();
+    let module = wat::parse_str(body("(i64.const 1)")).unwrap();
+    assert_eq!(skills.module(0), Some(Digest::of(&module)));
+    assert_eq!(skills.module(1), None);
+    assert_eq!(Skills::builtin().module(0), None);
+    let other = Manifest { name: "a.first".into(), triggers: vec!["the first".into()], ..manifest() };
+    skills.add_wasm(other, BUILT, WasmLimits::default()).unwrap();
+    assert_eq!(skills.module(0), Some(Digest::of(BUILT)));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod envelopes;
+mod example;
 mod harmless;
 mod hostile;
 mod obfuscation;

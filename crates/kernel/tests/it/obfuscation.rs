@@ -1,7 +1,7 @@
 //! K-2: whatever is done to the spelling of a danger pattern, it is found.
 
 use kernel::guard::danger::{Danger, Seen};
-use kernel::guard::normalise::{Normal, Reading};
+use kernel::guard::normalise::{Ambiguous, Normal, Reading};
 use proptest::prelude::*;
 use std::sync::LazyLock;
 
@@ -10,12 +10,13 @@ static DANGER: LazyLock<Danger> = LazyLock::new(|| Danger::builtin().unwrap());
 /// Whether the pattern is found, as the guard looks for it.
 fn finds(pattern: usize, text: &str) -> bool {
     let (mut normal, mut hits) = (Normal::default(), Vec::new());
-    for reading in [Reading::Joined, Reading::Apart] {
-        normal.clear();
-        normal.push(text, reading);
-        DANGER.find(&normal, &mut Seen::default(), &mut hits);
-        if !normal.ambiguous {
-            break;
+    let mut ambiguous = Ambiguous::default();
+    for reading in Reading::ALL {
+        if reading.adds(ambiguous) {
+            normal.clear();
+            normal.push(text, reading);
+            DANGER.find(&normal, &mut Seen::default(), &mut hits);
+            ambiguous = ambiguous.or(normal.ambiguous);
         }
     }
     hits.iter().any(|hit| hit.pattern == pattern)

@@ -109,3 +109,23 @@ fn collect(value: &Value, path: &str, paths: &mut BTreeSet<String>) {
         _ => {}
     }
 }
+
+/// A source or a time that says nothing is none.
+#[test]
+fn blank_evidence_is_no_evidence() {
+    let reason = |class: Value, source: &str, ts: &str| {
+        let claims = Object::new().with("evidence_class", class);
+        let claims = claims.with("measure_source", source).with("measure_ts", ts);
+        handle_object(&kernel(), envelope("one").with("claims", claims)).verdict.reason
+    };
+    let class = |word: &str| Value::from(word);
+    for blank in ["", " ", "\t\n", "\u{a0}"] {
+        assert_eq!(reason(class("measured"), blank, blank), "hon_measured_no_source", "{blank:?}");
+        assert_eq!(reason(class("measured"), "bench.sh", blank), "hon_measured_no_time", "{blank:?}");
+        assert_eq!(reason(class("third_party"), blank, ""), "hon_third_party_no_source", "{blank:?}");
+        assert_eq!(reason(class("simulated"), blank, blank), "skill_done", "{blank:?}");
+        assert_eq!(reason(Value::Null, blank, blank), "skill_done", "{blank:?}");
+    }
+    assert_eq!(reason(class("measured"), "bench.sh", "2026-01-01"), "skill_done");
+    assert_eq!(reason(class("simulated"), "bench.sh", ""), "hon_simulated_with_source");
+}

@@ -90,10 +90,139 @@ fn signed_receipts_verify() {
         .iter()
         .map(|entry| entry.get("payload").unwrap().clone())
         .collect();
+    let (end, payloads) = payloads.split_last().unwrap();
     assert_eq!(payloads, entries(&signed.stdout));
+    assert_eq!(end.get("receipts_n").unwrap().as_i64(), Some(3));
+    let again = run(folder.path(), &["--threads", "5", "--sign", "keys", "--chain", "again.ndjson"]);
+    assert!(again.status.success());
+    let other = entries(&fs::read(folder.path().join("again.ndjson")).unwrap());
+    assert_eq!(other.last().unwrap().get("payload").unwrap().get("replay_sha256"), end.get("replay_sha256"));
+    assert!(end.get("replay_sha256").unwrap().as_str().is_some());
     let changed = fs::read_to_string(&chain).unwrap().replacen("danger_eval", "guard_clear", 1);
     fs::write(&chain, changed).unwrap();
     assert_eq!(verify(&chain).0, "BROKEN");
+}
+
+/// A chain whose end was cut off verifies; what was printed after signing sees it.
+#[test]
+fn what_is_printed_after_signing_sees_a_cut() {
+    let folder = folder();
+    assert!(
+        touchstone().args(["key", "new"]).arg(folder.path().join("keys")).output().unwrap().status.success()
+    );
+    let signed = run(folder.path(), &["--sign", "keys", "--chain", "c.ndjson"]);
+    let said = String::from_utf8(signed.stderr).unwrap();
+    let command = said.lines().last().unwrap();
+    let words: Vec<&str> = command.strip_prefix("touchstone ").unwrap().split(' ').collect();
+    assert_eq!((words[0], words[1], words[5]), ("verify", "c.ndjson", "4"), "{said}");
+    let verify = || touchstone().args(&words).current_dir(folder.path()).output().unwrap().status.code();
+    assert_eq!(verify(), Some(0));
+    let chain = fs::read_to_string(folder.path().join("c.ndjson")).unwrap();
+    let cut: String = chain.split_inclusive('\n').take(3).collect();
+    assert!(chain.contains("kernel_run_end") && !cut.contains("kernel_run_end"));
+    fs::write(folder.path().join("c.ndjson"), cut).unwrap();
+    assert_eq!(verify(), Some(1));
+    let json = run(folder.path(), &["--json", "--sign", "keys", "--chain", "d.ndjson"]);
+    let summary = Reader::strict().read(json.stderr.trim_ascii()).unwrap();
+    assert_eq!(summary.get("chain_entries").unwrap().as_i64(), Some(4));
+}
+
+/// Files of a folder, sorted.
+fn names(folder: &Path) -> Vec<String> {
+    let name = |entry: std::io::Result<fs::DirEntry>| entry.unwrap().file_name().into_string().unwrap();
+    let mut names: Vec<String> = fs::read_dir(folder).unwrap().map(name).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_refused_run_makes_nothing() {
+    let folder = folder();
+    assert!(
+        touchstone().args(["key", "new"]).arg(folder.path().join("keys")).output().unwrap().status.success()
+    );
+    for taken in ["there.ndjson", "key.pub.json", "there.jsonl"] {
+        fs::write(folder.path().join(taken), "x").unwrap();
+    }
+    let before = names(folder.path());
+    for (keys, chain, out) in [
+        ("keys", "there.ndjson", "o.jsonl"),
+        ("keys", "key.ndjson", "o.jsonl"),
+        ("keys", "new.ndjson", "there.jsonl"),
+        ("keys", "new.ndjson", "no/such/o.jsonl"),
+        ("keys", "new.txt", "o.jsonl"),
+        ("keys", "no/such/new.ndjson", "o.jsonl"),
+        ("nokeys", "new.ndjson", "o.jsonl"),
+        ("keys", "new.ndjson", "new.ndjson"),
+        ("keys", "new.ndjson", "new.pub.json"),
+        ("keys", "new.ndjson", "in.jsonl"),
+    ] {
+        let refused = run(folder.path(), &["--sign", keys, "--chain", chain, "--out", out]);
+        assert_eq!(refused.status.code(), Some(64), "{keys} {chain} {out}");
+        assert_eq!(names(folder.path()), before, "{keys} {chain} {out}");
+    }
+    let done = run(folder.path(), &["--sign", "keys", "--chain", "new.ndjson", "--out", "o.jsonl"]);
+    assert_eq!(done.status.code(), Some(0));
+}
+
+#[test]
+fn threads_have_a_range_and_one_that_cannot_start_is_said() {
+    let folder = folder();
+    for threads in ["0", "257", "20000", "99999999999999999999"] {
+        let output = run(folder.path(), &["--threads", threads, "--out", "o.jsonl"]);
+        assert_eq!(output.status.code(), Some(64), "{threads}");
+        assert!(!folder.path().join("o.jsonl").exists());
+    }
+    assert_eq!(run(folder.path(), &["--threads", "256"]).status.code(), Some(0));
+    // Each thread reserves 2 MiB of address space for its stack.
+    let script = "ulimit -v 300000; exec \"$0\" kernel run in.jsonl --threads 256 --out o.jsonl";
+    let output = std::process::Command::new("sh")
+        .args(["-c", script, env!("CARGO_BIN_EXE_touchstone")])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains(" of 256 cannot be started") && said.lines().count() == 1, "{said}");
+    assert!(!folder.path().join("o.jsonl").exists());
+}
+
+/// PC-55: what somebody else wrote has no power over the terminal.
+#[test]
+fn foreign_text_is_escaped_on_the_screen() {
+    let folder = folder();
+    assert!(
+        touchstone().args(["key", "new"]).arg(folder.path().join("keys")).output().unwrap().status.success()
+    );
+    let skill = folder.path().join("skill");
+    fs::create_dir(&skill).unwrap();
+    let example = vectors::repository().join("examples/skills/text_vowels");
+    fs::copy(example.join("module.wasm"), skill.join("module.wasm")).unwrap();
+    let manifest = fs::read_to_string(example.join("manifest.toml")).unwrap();
+    let start = manifest.find("description = \"").unwrap() + "description = \"".len();
+    let manifest = format!("{}\\u001b[31m{}", &manifest[..start], &manifest[start..]);
+    fs::write(skill.join("manifest.toml"), manifest).unwrap();
+    for words in [
+        &["run", "no\x1b[31mfile"][..],
+        &["run", "in.jsonl", "--permission", "no\x1b[31m=1"],
+        &["run", "in.jsonl", "--permission", "no\x1b[31m"],
+        &["run", "in.jsonl", "--permission", "no\x1b[31m=9"],
+        &["run", "in.jsonl", "--threads", "\x1b[31m"],
+        &["run", "in.jsonl", "--out", "no\x1b[31m/x"],
+        &["run", "in.jsonl", "--sign", "no\x1b[31m", "--chain", "c.ndjson"],
+        &["run", "in.jsonl", "--sign", "keys", "--chain", "\x1b[31m"],
+        &["run", "in.jsonl", "--sign", "keys", "--chain", "\x1b[31m.ndjson"],
+        &["run", "in.jsonl", "--skill", "no\x1b[31m"],
+        &["skills", "--skill", "skill"],
+        &["route", "\x1b[31m", "--skill", "skill"],
+    ] {
+        let output = touchstone().arg("kernel").args(words).current_dir(folder.path()).output().unwrap();
+        let shown = [output.stdout, output.stderr].concat();
+        assert!(!shown.contains(&0x1b), "{words:?}: {}", String::from_utf8_lossy(&shown));
+        // The parser of arguments drops what it does not show to a pipe; everything else is escaped.
+        let escaped = shown.windows(6).any(|bytes| bytes == b"\\u{1b}");
+        assert!(escaped || ["--threads", "route"].iter().any(|word| words.contains(word)), "{words:?}");
+    }
 }
 
 #[test]

@@ -15,6 +15,7 @@ mod golden;
 mod hostile;
 mod judges;
 mod kernel;
+mod kernel_modules;
 mod keys;
 mod made_runs;
 mod peer;

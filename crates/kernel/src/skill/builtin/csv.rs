@@ -4,14 +4,16 @@ use crate::skill::{Failed, Fault};
 
 /// Rows of fields.
 ///
-/// Beyond RFC 4180, a line may end with LF alone, and an empty line between rows is no row.
+/// Beyond RFC 4180, a line may end with LF alone, and a line without any character is no row. A quoted empty field is
+/// one field: its line is a row.
 pub(super) fn rows(text: &str, separator: char) -> Result<Vec<Vec<String>>, Failed> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut reader = Reader { rest: text, line: 1, separator };
     let mut rows = Vec::new();
     while !reader.rest.is_empty() {
+        let empty_line = reader.rest.starts_with('\n') || reader.rest.starts_with("\r\n");
         let row = reader.row()?;
-        if row.len() > 1 || !row[0].is_empty() {
+        if !empty_line {
             rows.push(row);
         }
     }

@@ -80,6 +80,21 @@ pub(super) fn table(columns: Vec<String>, rows: Vec<Vec<Value>>) -> Result<Value
     Ok(Object::new().with("columns", columns).with("rows", rows).into())
 }
 
+/// The names, each that was there before with a number behind it: a group may be called sum, and what one skill gives
+/// the next one takes.
+pub(super) fn distinct(names: impl IntoIterator<Item = String>) -> Vec<String> {
+    let mut taken = BTreeSet::new();
+    let mut named = Vec::new();
+    for name in names {
+        let numbered = (2_u32..).map(|number| format!("{name}_{number}"));
+        let free = std::iter::once(name.clone()).chain(numbered).find(|name| !taken.contains(name));
+        let free = free.unwrap_or(name);
+        taken.insert(free.clone());
+        named.push(free);
+    }
+    named
+}
+
 /// `table.markdown`.
 pub(super) fn markdown(payload: &Object) -> Result<Value, Failed> {
     let table = Table::of(payload, "table")?;

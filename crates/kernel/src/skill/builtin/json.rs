@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) const SKILLS: &[Declared] = &[
     Declared {
         name: "json.canonical",
-        version: 1,
+        version: 2,
         description: "Format JSON text in its one canonical spelling, keys sorted and without white space, so that \
                       equal documents are equal bytes; duplicate keys and syntax errors are refused.",
         triggers: &["canonical json", "canonicalise json", "sort json keys", "minify json"],
@@ -121,7 +121,11 @@ fn canonical(payload: &Object) -> Result<Value, Failed> {
     let refused = |error: canon::ReadError| {
         Failed::new(Fault::NotJson, format!("{} at byte {}", error.fault.code(), error.offset))
     };
-    let value = Reader::strict().read(text(payload, "text")?.as_bytes()).map_err(refused)?;
+    let text = text(payload, "text")?;
+    let value = Reader::strict().read(text.as_bytes()).map_err(refused)?;
+    if let Some(at) = super::spelled::inexact(text) {
+        return Err(Failed::new(Fault::Inexact, format!("the number at byte {at}")));
+    }
     // The canonical writer gives UTF-8.
     Ok(Value::Str(String::from_utf8_lossy(&canon::canonical(&value)).into_owned()))
 }
@@ -268,5 +272,21 @@ fn look(value: &Value, path: String, seen: &mut Seen, work: &mut Work) -> Result
             .try_for_each(|(key, member)| look(member, format!("{path}/{}", escaped(key)), seen, work)),
         Value::Array(items) => items.iter().try_for_each(|item| look(item, format!("{path}/*"), seen, work)),
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_digit_of_a_canonical_document_is_another() {
+        let call = |text: &str| canonical(&Object::new().with("text", text));
+        assert_eq!(call("[ 9007199254740993 ]"), Ok(Value::from("[9007199254740993]")));
+        let failed = call("[ 9007199254740993.0 ]").unwrap_err();
+        assert_eq!(
+            (failed.fault.code(), failed.detail.as_str()),
+            ("skill_number_inexact", "the number at byte 2")
+        );
     }
 }

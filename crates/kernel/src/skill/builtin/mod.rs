@@ -18,6 +18,7 @@ mod review;
 mod sample;
 mod schema;
 mod secrets;
+mod spelled;
 mod stats;
 mod table;
 mod text;

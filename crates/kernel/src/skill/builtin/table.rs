@@ -18,11 +18,14 @@ const TABLE: (&str, &str) = (
 pub(super) const SKILLS: &[Declared] = &[
     Declared {
         name: "table.parse",
-        version: 1,
+        version: 2,
         description: "Read CSV text (comma separated values, RFC 4180, quoted fields and line breaks in them) or a \
                       spreadsheet export into a table of columns and rows.",
         triggers: &["parse csv", "read csv", "csv to rows"],
-        needs: &[("text", "the CSV; its first row names the columns")],
+        needs: &[(
+            "text",
+            "the CSV; its first row names the columns, each by another name; a line without any character is no row",
+        )],
         takes: &[("separator", "comma (when absent), semicolon, tab or pipe")],
         examples: &[
             (
@@ -30,6 +33,7 @@ pub(super) const SKILLS: &[Declared] = &[
                 r#"{"columns":["name","note"],"rows":[["ann","a \"b\", c"]]}"#,
             ),
             (r#"{"text":"a;b\n1;\n","separator":"semicolon"}"#, r#"{"columns":["a","b"],"rows":[["1",""]]}"#),
+            (r#"{"text":"note\n\"\"\nb\n"}"#, r#"{"columns":["note"],"rows":[[""],["b"]]}"#),
         ],
         run: parse,
     },
@@ -81,7 +85,7 @@ pub(super) const SKILLS: &[Declared] = &[
     },
     Declared {
         name: "table.sum",
-        version: 1,
+        version: 2,
         description: "Group the rows of a table by a column and add up another one in each group, with exact \
                       subtotals and counts: total sales by region, expenses by month.",
         triggers: &["group by", "sum by group", "subtotals"],
@@ -105,7 +109,7 @@ pub(super) const SKILLS: &[Declared] = &[
     },
     Declared {
         name: "table.join",
-        version: 1,
+        version: 2,
         description: "Join two tables on a key column that both have, as SQL does: combine the rows with the same key, \
                       inner or left.",
         triggers: &["join tables", "inner join", "left join", "lookup by key"],
@@ -125,7 +129,7 @@ pub(super) const SKILLS: &[Declared] = &[
     },
     Declared {
         name: "table.pivot",
-        version: 1,
+        version: 2,
         description: "Make a pivot table (cross tabulation): one row for each value of a column, one column for each \
                       value of a second, sums of a third in the cells.",
         triggers: &["pivot table", "cross tabulation", "crosstab"],
@@ -182,6 +186,13 @@ fn parse(payload: &Object) -> Result<Value, Failed> {
     };
     let mut rows = csv::rows(text(payload, "text")?, separator)?.into_iter();
     let columns = rows.next().ok_or_else(|| Failed::new(Fault::NotCsv, "there is no row"))?;
+    let mut names = BTreeSet::new();
+    if let Some(twice) = columns.iter().find(|name| !names.insert(name.as_str())) {
+        return Err(Failed::new(
+            Fault::NotCsv,
+            format!("two columns are called {}", canon::shown(twice.as_bytes())),
+        ));
+    }
     let mut table = Vec::with_capacity(rows.len());
     for (index, row) in rows.enumerate() {
         if row.len() != columns.len() {
@@ -298,8 +309,7 @@ fn sum(payload: &Object) -> Result<Value, Failed> {
     let row = |(key, (sum, count)): (String, (Decimal, u64))| {
         vec![Value::Str(key), Value::Str(sum.to_string()), Value::from(count)]
     };
-    // The names of a result may repeat: a group may be called sum.
-    let columns: Vec<Value> = [name, "sum", "count"].into_iter().map(Value::from).collect();
+    let columns = grid::distinct([name, "sum", "count"].map(str::to_owned));
     let rows: Vec<Value> = groups.into_iter().map(|group| Value::Array(row(group))).collect();
     Ok(Object::new().with("columns", columns).with("rows", rows).into())
 }
@@ -335,7 +345,7 @@ fn join(payload: &Object) -> Result<Value, Failed> {
         let taken = left.columns.contains(&name);
         columns.push(if taken { format!("right.{name}") } else { name.to_owned() });
     }
-    grid::table(columns, rows)
+    grid::table(grid::distinct(columns), rows)
 }
 
 fn pivot(payload: &Object) -> Result<Value, Failed> {
@@ -363,7 +373,53 @@ fn pivot(payload: &Object) -> Result<Value, Failed> {
         std::iter::once(Value::Str(key)).chain(heads.iter().map(cell)).collect::<Vec<Value>>()
     };
     let rows: Vec<Value> = sums.into_iter().map(|group| Value::Array(row(group))).collect();
-    let columns: Vec<Value> =
-        std::iter::once(name).chain(heads.iter().map(String::as_str)).map(Value::from).collect();
+    let columns = grid::distinct(std::iter::once(name.to_owned()).chain(heads));
     Ok(Object::new().with("columns", columns).with("rows", rows).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use canon::Reader;
+
+    fn call(run: fn(&Object) -> Result<Value, Failed>, payload: &str) -> Result<Value, Failed> {
+        run(Reader::strict().read(payload.as_bytes()).unwrap().as_object().unwrap())
+    }
+
+    fn gives(run: fn(&Object) -> Result<Value, Failed>, payload: &str, columns: &str) {
+        let table = call(run, payload).unwrap();
+        let columns = Reader::strict().read(columns.as_bytes()).unwrap();
+        assert_eq!(table.get("columns"), Some(&columns), "{payload}");
+        // What one skill gives, the others take.
+        Table::of(&Object::new().with("t", table), "t").unwrap();
+    }
+
+    #[test]
+    fn a_quoted_empty_field_is_a_record() {
+        let rows = |text: &str| {
+            let table = parse(&Object::new().with("text", text)).unwrap();
+            String::from_utf8(canon::compact_ascii(&table)).unwrap()
+        };
+        assert_eq!(rows("note\n\"\"\nb\n"), r#"{"columns":["note"],"rows":[[""],["b"]]}"#);
+        assert_eq!(rows("\"\"\n1\n"), r#"{"columns":[""],"rows":[["1"]]}"#);
+        assert_eq!(rows("note\r\n\r\n\"\"\r\n"), r#"{"columns":["note"],"rows":[[""]]}"#);
+        assert_eq!(rows("note\n\"\""), r#"{"columns":["note"],"rows":[[""]]}"#);
+    }
+
+    #[test]
+    fn names_of_columns_are_distinct() {
+        let failed = call(parse, r#"{"text":"a,b,a\n1,2,3\n"}"#).unwrap_err();
+        assert_eq!((failed.fault, failed.detail.as_str()), (Fault::NotCsv, "two columns are called a"));
+        let of = r#""table":{"columns":["sum","v"],"rows":[["x",1]]}"#;
+        gives(sum, &format!(r#"{{{of},"by":"sum","value":"v"}}"#), r#"["sum","sum_2","count"]"#);
+        let of = r#""table":{"columns":["r","m","v"],"rows":[["x","r",1]]}"#;
+        gives(pivot, &format!(r#"{{{of},"down":"r","across":"m","value":"v"}}"#), r#"["r","r_2"]"#);
+        let (left, right) =
+            (r#"{"columns":["k","b","right.b"],"rows":[]}"#, r#"{"columns":["k","b"],"rows":[]}"#);
+        gives(
+            join,
+            &format!(r#"{{"left":{left},"right":{right},"on":"k"}}"#),
+            r#"["k","b","right.b","right.b_2"]"#,
+        );
+    }
 }

@@ -65,7 +65,7 @@ pub(super) const SKILLS: &[Declared] = &[
     },
     Declared {
         name: "text.redact",
-        version: 1,
+        version: 2,
         description: "Hide personal data in a text before it is shared: e-mail addresses, IPv4 addresses and payment \
                       card numbers are replaced by a mark that says what stood there.",
         triggers: &["redact", "hide email addresses", "mask personal data", "anonymise text"],
@@ -79,6 +79,10 @@ pub(super) const SKILLS: &[Declared] = &[
             (
                 r#"{"text":"card 4111 1111 1111 1111, order 1234 5678 9012 3456"}"#,
                 r#"{"text":"card [card], order 1234 5678 9012 3456","mail":0,"ipv4":0,"card":1}"#,
+            ),
+            (
+                r#"{"text":"Card 4111 1111 1111 1111 12/27 CVC 123"}"#,
+                r#"{"text":"Card [card] 12/27 CVC 123","mail":0,"ipv4":0,"card":1}"#,
             ),
         ],
         run: super::redact::redact,

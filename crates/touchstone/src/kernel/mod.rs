@@ -1,15 +1,18 @@
 //! `touchstone kernel`: envelopes in, receipts out (determinism specification, section 9).
 
+mod modules;
+mod places;
+
 use crate::exit;
 use crate::output::{self, Tone, line, paint};
 use ::kernel::route::{Candidate, Route, Scratch};
 use ::kernel::{Config, Kernel};
-use canon::{Object, Value, canonical};
-use cluster::chain::Chain;
+use canon::{Digest, Object, Value, canonical};
 use cluster::{Done, Summary};
-use desk::keydir;
-use std::fs::File;
-use std::io::{self, BufWriter, Read as _, Write};
+use modules::Modules;
+use places::{Places, foreign};
+use std::collections::BTreeMap;
+use std::io::{self, Read as _, Write as _};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use verdict::Action;
@@ -32,6 +35,7 @@ enum Verb {
     /// The same file gives the same receipts on any number of threads, but for ts, elapsed, thread_order and pid.
     ///
     /// Example: touchstone kernel run envelopes.jsonl --threads 4 --out receipts.jsonl
+    /// Example: touchstone kernel run envelopes.jsonl --skill examples/skills/text_vowels --fuel 1000000
     #[command(verbatim_doc_comment)]
     Run(RunArgs),
     /// List the skills with what they take.
@@ -39,6 +43,8 @@ enum Verb {
     /// Example: touchstone kernel skills --json
     #[command(verbatim_doc_comment)]
     Skills {
+        #[command(flatten)]
+        modules: Modules,
         /// The whole answer as one JSON object.
         #[arg(long)]
         json: bool,
@@ -53,6 +59,8 @@ enum Verb {
         /// The task, as the member `task` of an envelope.
         #[arg(value_name = "TEXT")]
         text: String,
+        #[command(flatten)]
+        modules: Modules,
         /// The whole answer as one JSON object.
         #[arg(long)]
         json: bool,
@@ -64,83 +72,86 @@ struct RunArgs {
     /// One envelope a line; - is standard input.
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Worker threads [default: one for each core].
-    #[arg(long, value_name = "N")]
-    threads: Option<NonZeroUsize>,
+    /// Worker threads, 1 to 256 [default: one for each core].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    threads: Option<u16>,
     /// Write the receipts here instead of standard output. An existing file is refused.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Sign each receipt with the key of this folder (`touchstone key new`); needs --chain.
+    /// Sign each receipt with the key of this folder (`touchstone key new`); needs --chain. Keep head and count, which
+    /// are printed: without them nobody can tell from the chain whether its end was cut off.
     #[arg(long, value_name = "KEYDIR", requires = "chain")]
     sign: Option<PathBuf>,
     /// The chain of signed receipts, a new file NAME.ndjson; its public key is written beside it. Needs --sign.
     #[arg(long, value_name = "FILE", requires = "sign")]
     chain: Option<PathBuf>,
     /// A skill needs at least this permission here, 0 to 3.
-    #[arg(long = "permission", value_name = "SKILL=N", value_parser = permission)]
-    permissions: Vec<(String, u8)>,
+    #[arg(long = "permission", value_name = "SKILL=N")]
+    permissions: Vec<String>,
+    #[command(flatten)]
+    modules: Modules,
     /// The summary as one JSON object.
     #[arg(long)]
     json: bool,
 }
 
-fn permission(text: &str) -> Result<(String, u8), String> {
-    let pair = text.split_once('=').and_then(|(skill, level)| Some((skill.to_owned(), level.parse().ok()?)));
-    pair.ok_or_else(|| "SKILL=N is needed".to_owned())
+/// Not read by the parser of arguments, which would show a wrong one as it is.
+fn permissions(texts: &[String]) -> Result<BTreeMap<String, u8>, String> {
+    let one = |text: &String| {
+        let pair =
+            text.split_once('=').and_then(|(skill, level)| Some((skill.to_owned(), level.parse().ok()?)));
+        pair.ok_or_else(|| format!("--permission {}: SKILL=N is needed", canon::shown(text.as_bytes())))
+    };
+    texts.iter().map(one).collect()
 }
 
 /// Runs the verb and returns its exit code.
 pub(crate) fn run(args: &Args) -> u8 {
-    let config = match &args.verb {
-        Verb::Run(args) => {
-            Config { permissions: args.permissions.iter().cloned().collect(), ..Config::default() }
-        }
-        _ => Config::default(),
+    let (modules, permitted) = match &args.verb {
+        Verb::Run(args) => (&args.modules, &args.permissions[..]),
+        Verb::Skills { modules, .. } | Verb::Route { modules, .. } => (modules, &[][..]),
     };
-    let kernel = match Kernel::new(config) {
+    let hint = |why| format!("{why}; `touchstone kernel skills` lists the skills");
+    let made = permissions(permitted).and_then(|permissions| {
+        let skills = modules.load()?;
+        Kernel::new(Config { skills, permissions }).map_err(hint)
+    });
+    let kernel = match made {
         Ok(kernel) => kernel,
-        Err(why) => return output::usage(&format!("{why}; `touchstone kernel skills` lists the skills")),
+        Err(why) => return output::usage(&why),
     };
     match &args.verb {
         Verb::Run(args) => envelopes(&kernel, args),
-        Verb::Skills { json } => skills(&kernel, *json),
-        Verb::Route { text, json } => route(&kernel, text, *json),
+        Verb::Skills { json, .. } => skills(&kernel, *json),
+        Verb::Route { text, json, .. } => route(&kernel, text, *json),
     }
 }
 
 // ------------------------------------------------------------------------------------------------- run
 
 fn envelopes(kernel: &Kernel, args: &RunArgs) -> u8 {
-    let opened = read(&args.file).and_then(|file| Ok((file, sink(args)?, chain(args)?)));
-    let (file, sink, mut chain) = match opened {
+    let opened = read(&args.file).and_then(|file| Ok((file, Places::open(args)?)));
+    let (file, mut places) = match opened {
         Ok(opened) => opened,
         Err(why) => return output::usage(&why),
     };
-    let threads = args.threads.or_else(|| std::thread::available_parallelism().ok());
-    let mut sink = BufWriter::new(sink);
-    let mut take = |done: Done| {
-        sink.write_all(&done.line)?;
-        match &mut chain {
-            Some(chain) => chain.append(done.value).map_err(io::Error::other),
-            None => Ok(()),
-        }
-    };
-    let ran = cluster::run(kernel, &file, threads.unwrap_or(NonZeroUsize::MIN), &mut take);
-    let ended = ran.and_then(|summary| {
-        sink.flush()?;
-        let head = chain.as_mut().map(|chain| chain.sync().map_err(io::Error::other)).transpose()?;
-        Ok((summary, head))
-    });
-    match ended {
-        Ok((summary, head)) => {
-            report(&summary, head.map(|head| head.to_hex()), args.json);
+    let ran = cluster::run(kernel, &file, threads(args), &mut |done: Done| places.take(done));
+    match ran.and_then(|summary| Ok((summary, places.end()?))) {
+        Ok((summary, signed)) => {
+            report(&summary, signed, args);
             exit::OK
         }
         Err(error) => {
+            places.give_up();
             output::usage(&format!("the receipts cannot be written: {error}"));
             exit::FAILED
         }
     }
+}
+
+fn threads(args: &RunArgs) -> NonZeroUsize {
+    let wanted = args.threads.and_then(|threads| NonZeroUsize::new(usize::from(threads)));
+    wanted.or_else(|| std::thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN)
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, String> {
@@ -150,38 +161,39 @@ fn read(path: &Path) -> Result<Vec<u8>, String> {
     } else {
         std::fs::read(path).map(|read| bytes = read)
     };
-    read.map_err(|error| format!("{}: {error}", path.display()))?;
+    read.map_err(|error| foreign(path, &error.to_string()))?;
     Ok(bytes)
 }
 
-fn sink(args: &RunArgs) -> Result<Box<dyn Write>, String> {
-    let Some(path) = &args.out else { return Ok(Box::new(io::stdout())) };
-    match File::create_new(path) {
-        Ok(file) => Ok(Box::new(file)),
-        Err(error) => Err(format!("{}: {error}", path.display())),
-    }
-}
-
-fn chain(args: &RunArgs) -> Result<Option<Chain>, String> {
-    let (Some(keys), Some(path)) = (&args.sign, &args.chain) else { return Ok(None) };
-    if path.extension().is_none_or(|extension| extension != "ndjson") {
-        return Err(format!("{}: a chain is called NAME.ndjson", path.display()));
-    }
-    let identity = keydir::load(keys, None).map_err(|error| format!("{}: {error}", keys.display()))?;
-    Chain::create(path, identity).map(Some).map_err(|error| format!("{}: {error}", path.display()))
-}
+/// Head and number of entries of a chain that was signed.
+type Signed = (Digest, u64);
 
 /// On standard error, because the receipts may be on standard output.
-fn report(summary: &Summary, head: Option<String>, json: bool) {
-    let text = if json {
-        String::from_utf8_lossy(&canonical(&summary_value(summary, head).into())).into_owned()
+fn report(summary: &Summary, signed: Option<Signed>, args: &RunArgs) {
+    let text = if args.json {
+        String::from_utf8_lossy(&canonical(&summary_value(summary, signed).into())).into_owned()
     } else {
-        summary_lines(summary, head).join("\n")
+        let chain = args.chain.as_deref().zip(signed);
+        let chain = chain.map(|(path, signed)| chain_lines(path, signed)).unwrap_or_default();
+        [summary_lines(summary), chain].concat().join("\n")
     };
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
-fn summary_value(summary: &Summary, head: Option<String>) -> Object {
+/// Every beginning of a chain is a chain: only who knows head and count sees that its end is missing.
+fn chain_lines(path: &Path, (head, entries): Signed) -> Vec<String> {
+    vec![
+        format!(
+            "chain head {head}, entries {entries}: keep both, a chain that was cut verifies without them"
+        ),
+        format!(
+            "touchstone verify {} --expect-head {head} --expect-count {entries}",
+            canon::shown(path.as_os_str().as_encoded_bytes())
+        ),
+    ]
+}
+
+fn summary_value(summary: &Summary, signed: Option<Signed>) -> Object {
     let verdict = |((action, layer, reason), count): (&(&str, &str, &str), &u64)| {
         let row = Object::new().with("action", *action).with("layer", *layer).with("reason", *reason);
         Value::from(row.with("count", *count))
@@ -193,10 +205,11 @@ fn summary_value(summary: &Summary, head: Option<String>) -> Object {
         .with("advise", summary.of(Action::Advise))
         .with("block", summary.of(Action::Block))
         .with("verdicts", Value::Array(summary.verdicts.iter().map(verdict).collect()))
-        .with("chain_head", head)
+        .with("chain_head", signed.map(|(head, _)| head))
+        .with("chain_entries", signed.map(|(_, entries)| entries))
 }
 
-fn summary_lines(summary: &Summary, head: Option<String>) -> Vec<String> {
+fn summary_lines(summary: &Summary) -> Vec<String> {
     let of = summary.records;
     let mut lines = vec![format!("records {of}, blank lines {}", summary.blank_lines)];
     for action in [Action::Allow, Action::Advise, Action::Block] {
@@ -206,7 +219,6 @@ fn summary_lines(summary: &Summary, head: Option<String>) -> Vec<String> {
             rows.map(|((_, layer, reason), count)| format!("  {layer:<6} {reason:<32} {count} of {of}")),
         );
     }
-    lines.extend(head.map(|head| format!("chain head {head}")));
     lines
 }
 
@@ -215,7 +227,7 @@ fn summary_lines(summary: &Summary, head: Option<String>) -> Vec<String> {
 fn skills(kernel: &Kernel, json: bool) -> u8 {
     let manifests = kernel.skills().manifests();
     if json {
-        let skill = |manifest: &::kernel::skill::Manifest| {
+        let skill = |(index, manifest): (usize, &::kernel::skill::Manifest)| {
             let argument = |argument: &::kernel::skill::Argument| {
                 let named = Object::new().with("name", argument.name.as_str());
                 Value::from(
@@ -226,6 +238,7 @@ fn skills(kernel: &Kernel, json: bool) -> u8 {
                 Object::new()
                     .with("name", manifest.name.as_str())
                     .with("version", u64::from(manifest.version))
+                    .with("module_sha256", kernel.skills().module(index))
                     .with("description", manifest.description.as_str())
                     .with("triggers", manifest.triggers.clone())
                     .with("permission", u64::from(manifest.permission))
@@ -234,7 +247,7 @@ fn skills(kernel: &Kernel, json: bool) -> u8 {
         };
         let answer = Object::new()
             .with("skills_n", manifests.len() as u64)
-            .with("skills", Value::Array(manifests.map(skill).collect()));
+            .with("skills", Value::Array(manifests.enumerate().map(skill).collect()));
         print_json(answer);
         return exit::OK;
     }
@@ -242,14 +255,11 @@ fn skills(kernel: &Kernel, json: bool) -> u8 {
         let arguments: Vec<String> = manifest
             .arguments
             .iter()
-            .map(
-                |argument| {
-                    if argument.required { argument.name.clone() } else { format!("[{}]", argument.name) }
-                },
-            )
+            .map(|argument| (canon::shown(argument.name.as_bytes()), argument.required))
+            .map(|(name, required)| if required { name } else { format!("[{name}]") })
             .collect();
         line(&format!("{}  {}", paint(&manifest.name, Tone::Good), arguments.join(" ")));
-        line(&output::hanging("  ", &manifest.description));
+        line(&output::hanging("  ", &canon::shown(manifest.description.as_bytes())));
     }
     exit::OK
 }
