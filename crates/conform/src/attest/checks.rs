@@ -81,6 +81,8 @@ impl Checks {
                 );
             }
         }
+        let disclosed = subject.disclosed.iter().map(|what| format!("{}: {what}", subject.name));
+        self.open.entry("D8").or_default().2.extend(disclosed);
         for document in runs[0].tasks.values().flat_map(Document::receipts) {
             self.numbers(subject.name, &table, &document, instruments);
             self.hash_sees(subject.name, &table, &document, instruments);

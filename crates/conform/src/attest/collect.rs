@@ -5,6 +5,7 @@ use crate::Problem;
 use crate::load::RunBytes;
 use canon::{Digest, Object, Value, canonical};
 use kernel::skill::Skills;
+use kernel::{Config, Kernel, route};
 use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -67,7 +68,26 @@ fn kernel_subject(program: &Path, folder: &Path) -> Result<Subject, Problem> {
         table: Some(KERNEL_TABLE.to_owned()),
         runs: THREADS.into_iter().map(run).collect::<Result<_, Problem>>()?,
         golden: Some(KERNEL_GOLDEN.to_vec()),
+        disclosed: routes()?,
     })
+}
+
+/// How many intents of each set go where a person would send them. Disclosed with both denominators, promised nowhere.
+fn routes() -> Result<Vec<String>, Problem> {
+    let sets = [
+        ("fixed, tuned on", include_str!("../../../kernel/intents/fixed.toml")),
+        ("held out", include_str!("../../../kernel/intents/held_out.toml")),
+    ];
+    let kernel = Kernel::new(Config::default()).map_err(Problem::NotStarted)?;
+    let score = |(name, text)| {
+        let intents = route::intents(text).map_err(Problem::NotStarted)?;
+        let accuracy = route::accuracy(kernel.router(), kernel.skills().manifests(), &intents);
+        Ok(format!(
+            "routes of intents, {name}: {} of {}; disclosed, no criterion",
+            accuracy.hits, accuracy.of
+        ))
+    };
+    sets.into_iter().map(score).collect()
 }
 
 /// What the kernel is asked: one envelope for every example of every skill, then those that are refused. JSON Lines.
@@ -129,6 +149,7 @@ fn desk_subject(program: &Path, folder: &Path) -> Result<Subject, Problem> {
         table: Some(DESK_TABLE.to_owned()),
         runs: (1..=2).map(run).collect::<Result<_, Problem>>()?,
         golden: Some(DESK_GOLDEN.to_vec()),
+        disclosed: Vec::new(),
     })
 }
 

@@ -24,6 +24,8 @@ pub struct Subject {
     pub runs: Vec<RunBytes>,
     /// Its golden file; nothing when it has none.
     pub golden: Option<Vec<u8>>,
+    /// What is disclosed and is no criterion, such as the accuracy of routes (section 10).
+    pub disclosed: Vec<String>,
 }
 
 /// What the examination uses to hash, to conclude and to end.

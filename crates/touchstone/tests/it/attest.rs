@@ -57,6 +57,8 @@ fn as_it_is_the_report_is_green_and_has_ten_checks() {
     let ids: Vec<&str> = report.checks.iter().map(|check| check.id).collect();
     assert_eq!(ids, ["D1", "D2", "D3", "D4", "D5", "D6", "D7", "D8", "D9", "D10"]);
     assert!(report.checks.iter().all(|check| check.looked_at > 0));
+    let page = report.to_markdown("0");
+    assert!(page.contains("tuned on: 11 of 12") && page.contains("held out: 2 of 12"), "{page}");
 }
 
 #[test]
