@@ -170,10 +170,10 @@ fn print_anchor(chain: &ChainReport, facts: &ChainFacts) {
     let pinned = match (chain.pinned, wrong) {
         (true, false) => "pinned",
         (true, true) => "not the pinned key",
-        (false, _) => "made for its run; pin it with --expect-key",
+        (false, _) => "not pinned; --expect-key says whose it must be",
     };
     let anchored = match chain.completeness {
-        Completeness::NotAnchored => "(not anchored: whole runs cut off the end would not show)",
+        Completeness::NotAnchored => "(not anchored: what was cut off the end would not show)",
         Completeness::Anchored => "(anchored)",
         Completeness::Contradicted => "(contradicted by what is known from outside)",
     };

@@ -107,7 +107,7 @@ fn the_words_for_people() {
     };
     let run = stage.path("run");
     let text = said(&[], &run);
-    assert!(text.contains("made for its run") && text.contains("--expect-key"), "{text}");
+    assert!(text.contains("not pinned") && text.contains("--expect-key"), "{text}");
     assert!(text.lines().skip(1).all(|line| line.chars().count() <= 80), "{text}");
     let key = "a".repeat(64);
     assert!(said(&["--expect-key", &key], &run).contains("(not the pinned key)"));
