@@ -49,7 +49,9 @@ pub(super) fn run(args: &Args) -> u8 {
 
 fn usage_note(path: &std::path::Path) {
     let path = canon::shown(path.as_os_str().as_encoded_bytes());
-    usage(&format!("wrote {path}; decide its commented lines before you use it"));
+    usage(&format!(
+        "wrote {path}; decide its commented lines, and question each proposed physical, before you use it"
+    ));
 }
 
 fn proposed(paths: &[PathBuf]) -> Result<String, Problem> {
