@@ -3,9 +3,9 @@
 use std::cmp::Ordering;
 
 /// Largest exponent that a number may be written with, either way.
-pub const EXPONENT_MAX: i64 = 400;
+pub(crate) const EXPONENT_MAX: i64 = 400;
 /// Most fractional digits that a table may ask for.
-pub const SCALE_MAX: u32 = 400;
+pub(crate) const SCALE_MAX: u32 = 400;
 
 /// The parts of a JSON number.
 struct Parts<'a> {

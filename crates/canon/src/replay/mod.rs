@@ -14,11 +14,10 @@ mod schema;
 mod sensitivity;
 mod table;
 
-pub use decimal::{EXPONENT_MAX, SCALE_MAX};
 pub use diff::{Difference, difference};
 pub use form::{Canonicaliser, Form};
 pub use path::Pattern;
-pub use sensitivity::{Reverse, Sensitivity, Site, each_tampered, respelled};
+pub use sensitivity::{Reverse, Sensitivity, each_tampered, respelled};
 pub use table::{Class, MINIMUM_PHYSICAL, Order, Table, TableError, TableFault};
 
 use crate::read::{Limits, ReadError, ReadFault};

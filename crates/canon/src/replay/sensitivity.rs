@@ -44,9 +44,9 @@ pub struct Reverse {
 
 /// One change of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Site {
+struct Site {
     /// `steps[1].out`, positions as in the document.
-    pub path: String,
+    path: String,
     route: Vec<usize>,
     change: Change,
 }

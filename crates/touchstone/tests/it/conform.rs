@@ -98,6 +98,11 @@ impl Desk {
         Answer::of(&self.touchstone(&[arguments, &["--json"]].concat()))
     }
 
+    /// The folders `r1` and `r2` as runs.
+    fn folders(&self, more: &[&str]) -> Answer {
+        self.ask(&[&["conform", "--table", "fields.toml", "--run", "r1", "--run", "r2"], more].concat())
+    }
+
     pub(super) fn conform(&self, more: &[&str]) -> Answer {
         self.ask(
             &[&["conform", "--table", "fields.toml", "--run", "a.json", "--run", "b.json"], more].concat(),
@@ -218,17 +223,7 @@ fn l_1_golden_values_here_and_elsewhere() {
         desk.write(name, if name.starts_with("r1") { A } else { B });
     }
     desk.write("golden.json", &golden.replace("\"case\":\"a\"", "\"case\":\"a.json\""));
-    let answer = desk.ask(&[
-        "conform",
-        "--table",
-        "fields.toml",
-        "--run",
-        "r1",
-        "--run",
-        "r2",
-        "--golden",
-        "golden.json",
-    ]);
+    let answer = desk.folders(&["--golden", "golden.json"]);
     answer.is(2, "sampled", &["judge_golden_absent"]);
     assert_eq!(answer.places("judge_golden_absent"), ["b.json"]);
 }
@@ -296,8 +291,7 @@ fn errors_of_runs_are_no_grades() {
         .refused("conform_run_missing", None);
     desk.write("r1/a.json", A);
     desk.write("r2/b.json", A);
-    desk.ask(&["conform", "--table", "fields.toml", "--run", "r1", "--run", "r2"])
-        .refused("conform_other_tasks", None);
+    desk.folders(&[]).refused("conform_other_tasks", None);
     desk.write("r3/readme.txt", "no run");
     desk.ask(&["conform", "--table", "fields.toml", "--run", "r3", "--run", "r3"])
         .refused("conform_run_empty", None);
@@ -356,19 +350,7 @@ fn golden_values_that_no_run_covers_are_warned_about() {
         desk.write(name, if name.starts_with("r1") { A } else { B });
     }
     desk.freeze(&["r1"]);
-    let ask = || {
-        desk.ask(&[
-            "conform",
-            "--table",
-            "fields.toml",
-            "--run",
-            "r1",
-            "--run",
-            "r2",
-            "--golden",
-            "golden.json",
-        ])
-    };
+    let ask = || desk.folders(&["--golden", "golden.json"]);
     ask().is(0, "full", &[]);
     for run in ["r1", "r2"] {
         fs::remove_file(desk.root.path().join(run).join("two.json")).unwrap();
@@ -390,9 +372,7 @@ fn folders_pass_over_nothing_that_is_named_like_a_task() {
         desk.write(&format!("{run}/B.JSON"), &A.replace("\"t\"", &format!("\"{run}\"")));
         desk.write(&format!("{run}/readme.txt"), "not a task");
     }
-    let ask = || {
-        desk.ask(&["conform", "--table", "fields.toml", "--run", "r1", "--run", "r2", "--report", "reports"])
-    };
+    let ask = || desk.folders(&["--report", "reports"]);
     let answer = ask();
     assert_eq!((answer.code, answer.places("judge_unstable")), (1, vec!["B.JSON: task"]));
     let page = fs::read_to_string(desk.root.path().join("reports/attestation.md")).unwrap();
