@@ -66,6 +66,26 @@ fn layers() {
 }
 
 #[test]
+fn faults_of_tests() {
+    let file = "crates/room/Cargo.toml";
+    let target =
+        "[package]\nname = \"room\"\n[[test]]\nname = \"faults\"\nrequired-features = [\"faults\"]\n";
+    let ci = |line: &str| found("feature-tests", &[(file, target), (".ci/run", line)]);
+    assert_eq!(ci("cargo test\n"), [format!("{file}:0")]);
+    assert_eq!(ci("cargo test --locked -p room --features faults --test faults\n"), [""; 0]);
+    sees(
+        "planted-faults",
+        file,
+        0,
+        "[package]\nname = \"room\"\n[dependencies]\na = { features = [\"faults\"] }\n",
+    );
+    passes("planted-faults", file, "[package]\nname = \"room\"\n[features]\nfaults = [\"a/faults\"]\n");
+    let literal = "fn f() -> u64 {\n    17\n}\n";
+    sees("room-literals", "crates/room/src/step/a.rs", 2, literal);
+    passes("room-literals", "crates/room/src/faults/cases.rs", literal);
+}
+
+#[test]
 fn verifier_tree() {
     let lock = "[[package]]\nname = \"ledger\"\ndependencies = [\"sha2\"]\n[[package]]\nname = \"sha2\"\n";
     let files = [
@@ -113,6 +133,35 @@ fn code() {
     ] {
         passes("unfinished", "crates/desk/src/a.rs", line);
     }
+}
+
+#[test]
+fn room_literals() {
+    let room = "crates/room/src/a.rs";
+    for line in ["let a = 60;", "f(x, 3)", "0..30", "1_000_000_i64", "0x9E", "tick % 10u64", "[5; 3]"] {
+        sees("room-literals", room, 2, &format!("\n{line}\n"));
+    }
+    for line in [
+        "let a = [0_i64; 24];",
+        "x.3 + pair.0.7",
+        "u64::MAX - 1_i64 + 2usize",
+        "// 60 ticks, \"60\"",
+        "let a = \"60\";",
+        "P12 + i64::from(u32)",
+        "#[cfg(test)]\nmod tests {\n    f(60)\n}",
+    ] {
+        passes("room-literals", room, line);
+    }
+    passes("room-literals", "crates/room/src/a/tests.rs", "f(60)\n");
+    passes("room-literals", "crates/desk/src/a.rs", "f(60)\n");
+    let listed =
+        |text: &str| found("room-literals", &[(room, "f(60, 60);\n"), ("xtask/room_literals.txt", text)]);
+    assert_eq!(listed("# why\n\ncrates/room/src/a.rs 60 because\n"), [""; 0]);
+    assert_eq!(listed("crates/room/src/a.rs 60\n").len(), 3, "a reason is needed");
+    assert_eq!(
+        listed("crates/room/src/a.rs 60 because\ncrates/room/src/a.rs 61 no\n"),
+        ["xtask/room_literals.txt:2"]
+    );
 }
 
 #[test]
@@ -171,9 +220,9 @@ fn ids() {
     let due = |files: &[(&str, &str)]| {
         found("trouble-ids", files).iter().filter(|place| place.starts_with("xtask/src")).count()
     };
-    assert_eq!(due(&[("a.rs", "// PC-01 in no test\n")]), 38);
-    assert_eq!(due(&[("a.rs", "fn x() {}\n#[cfg(test)]\nmod tests {\n    fn pc_01_it_ends() {}\n}\n")]), 37);
-    assert_eq!(due(&[("xtask/not_done.txt", "PC-01 nobody has time for it\n")]), 37);
+    assert_eq!(due(&[("a.rs", "// PC-01 in no test\n")]), 45);
+    assert_eq!(due(&[("a.rs", "fn x() {}\n#[cfg(test)]\nmod tests {\n    fn pc_01_it_ends() {}\n}\n")]), 44);
+    assert_eq!(due(&[("xtask/not_done.txt", "PC-01 nobody has time for it\n")]), 44);
     let both =
         [("crates/a/tests/a.rs", "// PC-01\n"), ("xtask/not_done.txt", "PC-01 nobody has time for it\n")];
     assert!(found("trouble-ids", &both).contains(&"xtask/not_done.txt:1".to_owned()));

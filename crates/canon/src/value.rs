@@ -144,6 +144,12 @@ impl From<i64> for Value {
     }
 }
 
+impl From<u32> for Value {
+    fn from(n: u32) -> Value {
+        Value::from(u64::from(n))
+    }
+}
+
 impl From<u64> for Value {
     fn from(value: u64) -> Value {
         Value::Int(value.into())

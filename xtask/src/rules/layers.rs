@@ -4,7 +4,7 @@ use crate::{Out, Repo};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Crates of the pure ring.
-const PURE: [&str; 4] = ["canon", "ledger", "verdict", "kernel"];
+const PURE: [&str; 5] = ["canon", "ledger", "verdict", "kernel", "room"];
 
 /// The first statement of each of them.
 const DENY: &str = "#![deny(clippy::disallowed_methods, clippy::disallowed_types, clippy::float_arithmetic)]";
@@ -43,15 +43,17 @@ const IMPURE: [(&str, &[&str]); 2] = [
 ];
 
 /// Arrows only point down. A crate without a row fails, and so does an edge that is not in its row.
-const EDGES: [(&str, &[&str]); 10] = [
+const EDGES: [(&str, &[&str]); 12] = [
     ("canon", &[]),
     ("ledger", &["canon"]),
     ("verdict", &["canon", "ledger"]),
     ("kernel", &["canon", "verdict"]),
+    ("room", &["canon", "verdict"]),
     ("desk", &["canon", "ledger", "verdict"]),
     ("cluster", &["canon", "ledger", "verdict", "kernel", "desk"]),
     ("conform", &["canon", "ledger", "verdict", "kernel", "desk"]),
-    ("touchstone", &["canon", "ledger", "verdict", "kernel", "desk", "cluster", "conform"]),
+    ("matrix", &["canon", "ledger", "verdict", "room", "desk"]),
+    ("touchstone", &["canon", "ledger", "verdict", "kernel", "room", "desk", "cluster", "conform", "matrix"]),
     ("vectors", &["canon"]),
     ("xtask", &[]),
 ];
@@ -269,6 +271,40 @@ pub(super) fn release_profile(repo: &Repo, out: &mut Out<'_>) {
     for switch in ["overflow-checks", "debug-assertions"] {
         if release.and_then(|release| release.get(switch)?.as_bool()) != Some(true) {
             out.find("Cargo.toml", 0, format!("[profile.release] keeps {switch} = true"));
+        }
+    }
+}
+
+/// (o) A test target that needs a feature is run by nothing that runs the workspace: CI names it.
+pub(super) fn feature_tests(repo: &Repo, out: &mut Out<'_>) {
+    const CI: &str = ".ci/run";
+    let ci = repo.text(CI).unwrap_or_default();
+    for manifest in manifests(repo) {
+        let targets = manifest.table.get("test").and_then(toml::Value::as_array).cloned().unwrap_or_default();
+        for target in &targets {
+            let name = target.get("name").and_then(toml::Value::as_str).unwrap_or_default();
+            let needed = target.get("required-features").and_then(toml::Value::as_array);
+            let features: Vec<&str> = needed.into_iter().flatten().filter_map(toml::Value::as_str).collect();
+            let command = format!("-p {} --features {} --test {name}", manifest.name, features.join(","));
+            if !features.is_empty() && !ci.lines().any(|line| line.ends_with(&command)) {
+                out.find(&manifest.file, 0, format!("{CI} does not run cargo test {command}"));
+            }
+        }
+    }
+}
+
+/// (o) Planted faults are for tests: no crate depends on another with them.
+pub(super) fn planted_faults(repo: &Repo, out: &mut Out<'_>) {
+    for manifest in manifests(repo) {
+        let on = |value: &toml::Value| {
+            let features = value.get("features").and_then(toml::Value::as_array);
+            features.into_iter().flatten().any(|feature| feature.as_str() == Some("faults"))
+        };
+        for kind in ["dependencies", "build-dependencies", "dev-dependencies"] {
+            let table = manifest.table.get(kind).and_then(toml::Value::as_table).cloned().unwrap_or_default();
+            for (name, _) in table.iter().filter(|(_, value)| on(value)) {
+                out.find(&manifest.file, 0, format!("{kind} turn on the planted faults of {name}"));
+            }
         }
     }
 }

@@ -5,6 +5,7 @@ mod codes;
 mod docs;
 mod ids;
 mod layers;
+mod literals;
 mod size;
 
 use crate::{Out, Repo};
@@ -23,6 +24,8 @@ pub(crate) const RULES: &[(&str, Rule)] = &[
     ("crate-names", layers::crate_names),
     ("unfinished", code::unfinished),
     ("release-profile", layers::release_profile),
+    ("feature-tests", layers::feature_tests),
+    ("planted-faults", layers::planted_faults),
     ("size", size::size),
     ("dependencies", layers::dependencies),
     ("machine-paths", docs::machine_paths),
@@ -31,6 +34,7 @@ pub(crate) const RULES: &[(&str, Rule)] = &[
     ("codes-provoked", codes::provoked),
     ("ruling-numbers", ids::ruling_numbers),
     ("links", docs::links),
+    ("room-literals", literals::room_literals),
 ];
 
 /// Files that must spell what a rule forbids: the rules themselves and their tests.
