@@ -57,7 +57,7 @@ pub(crate) fn random<const N: usize>() -> io::Result<Zeroizing<[u8; N]>> {
 }
 
 /// A fresh key that is written nowhere.
-pub(crate) fn fresh() -> io::Result<Identity> {
+pub fn fresh() -> io::Result<Identity> {
     Ok(Identity::from_seed(&*random::<32>()?))
 }
 

@@ -1,0 +1,20 @@
+//! The matrix over small made-up scenarios.
+#![allow(clippy::unwrap_used)]
+
+mod agree;
+mod freezes;
+mod kill;
+mod lints;
+mod reports;
+mod rig;
+mod runs;
+mod shards;
+mod stage;
+mod stores;
+mod v08;
+mod v09;
+mod v10;
+mod v19;
+mod v20;
+mod v22a;
+mod verdicts;
