@@ -1,8 +1,8 @@
 //! Arguments in: the verbs and what they take.
 
 use crate::{
-    attest, certificate, conform, demo, exit, golden, kernel, key, output, reasons, record, run, verify,
-    workspace,
+    attest, certificate, conform, demo, exit, golden, kernel, key, matrix, output, reasons, record, room,
+    run, verify, workspace,
 };
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Parser, Subcommand};
@@ -23,6 +23,7 @@ Exit codes:
   verify   0 OK  3 VOID  1 BROKEN or UNVERIFIABLE
   conform  0 full  1 incompatible, or no judgement  2 sampled
   attest   0 green  1 red  2 yellow
+  matrix   0 pass  1 fail  2 yellow
   golden   0 hit  1 not hit  2 a task without a golden value
   others   0 yes  1 no
   all     64 wrong use";
@@ -45,6 +46,10 @@ enum Verb {
     Workspace(workspace::Args),
     /// Run envelopes through the deterministic kernel; every decision has a reason.
     Kernel(kernel::Args),
+    /// Run, replay and compare the simulated room.
+    Room(room::Args),
+    /// Run the room's verification matrix over preregistered seeds.
+    Matrix(matrix::Args),
     /// Make and show signing keys.
     Key(key::Args),
     /// Check answer certificates.
@@ -78,6 +83,8 @@ pub(crate) fn main() -> ExitCode {
         Verb::Attest(args) => attest::run(&args),
         Verb::Workspace(args) => workspace::run(&args),
         Verb::Kernel(args) => kernel::run(&args),
+        Verb::Room(args) => room::run(&args),
+        Verb::Matrix(args) => matrix::run(&args),
         Verb::Key(args) => key::run(&args),
         Verb::Certificate(args) => certificate::run(&args),
         Verb::Record(args) => record::run(&args),

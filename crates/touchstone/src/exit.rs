@@ -6,3 +6,5 @@ pub(crate) const OK: u8 = 0;
 pub(crate) const FAILED: u8 = 1;
 /// Wrong use: arguments that cannot be meant.
 pub(crate) const USAGE: u8 = 64;
+/// Neither: something lowers what may be said.
+pub(crate) const YELLOW: u8 = 2;

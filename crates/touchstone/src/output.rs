@@ -65,7 +65,9 @@ pub(crate) fn line(text: &str) {
 
 /// The exit code, which is not that of success when the answer was lost.
 pub(crate) fn heard(code: u8) -> u8 {
-    let lost = std::io::stdout().flush().is_err() || LOST.load(Ordering::Relaxed);
+    let flushed = std::io::stdout().flush();
+    let gone = |error: &std::io::Error| error.kind() == std::io::ErrorKind::BrokenPipe;
+    let lost = flushed.is_err_and(|error| !gone(&error)) || LOST.load(Ordering::Relaxed);
     if lost && code == crate::exit::OK {
         let _ = writeln!(
             std::io::stderr().lock(),
@@ -135,6 +137,12 @@ pub(crate) fn now_text() -> String {
 pub(crate) fn usage(text: &str) -> u8 {
     let _ = writeln!(std::io::stderr().lock(), "touchstone: {text}");
     crate::exit::USAGE
+}
+
+/// What could not be done, where, and what to do, on standard error.
+pub(crate) fn refused(said: &str, hint: &str) {
+    let mut out = std::io::stderr().lock();
+    let _ = writeln!(out, "touchstone: {said}\n  {hint}");
 }
 
 #[cfg(test)]

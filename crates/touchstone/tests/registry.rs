@@ -62,6 +62,16 @@ fn emitted() -> Vec<(&'static str, Vec<&'static str>)> {
         ("kernel", danger().iter().map(|pattern| pattern.id).collect()),
         of("kernel", kernel::skill::ModuleFault::CODES),
         of("kernel", kernel::skill::ManifestFault::CODES),
+        of("matrix", matrix::lint::Fault::CODES),
+        of("matrix", matrix::Problem::CODES),
+        of("matrix", matrix::gate::Fault::CODES),
+        of("matrix", matrix::verdict::Word::CODES),
+        of("room", ::room::input::InputFault::CODES),
+        of("room", ::room::SetupFault::CODES),
+        of("room", ::room::record::RecordFault::CODES),
+        of("room", ::room::receipt::Verdict::CODES),
+        of("room", ::room::profile::Code::CODES),
+        of("room", ::room::reject::Reject::CODES),
     ]
 }
 

@@ -135,3 +135,44 @@ fn the_kernel_is_graded_full() {
     answer.is(0, "full", &[]);
     assert!(vectors::list(&answer.value, "records").iter().all(|count| count.as_i64() > Some(100)));
 }
+
+/// And so is the room: receipts of fresh processes under shuffled circumstances, and a golden value.
+#[test]
+fn the_room_is_graded_full() {
+    let desk = Desk::new(TABLE);
+    let table = vectors::repository().join("crates/room/fields.toml");
+    let table = table.to_str().unwrap();
+    let line = format!("{} room run --index 4 --ticks 3000 --json", env!("CARGO_BIN_EXE_touchstone"));
+    let receipt = std::process::Command::new("sh").args(["-c", &line]).output().unwrap().stdout;
+    fs::write(desk.root.path().join("receipt.json"), receipt).unwrap();
+    let frozen = crate::stage::touchstone()
+        .args([
+            "golden",
+            "freeze",
+            "--table",
+            table,
+            "--run",
+            "receipt.json",
+            "--case",
+            "command",
+            "--out",
+            "golden.json",
+        ])
+        .current_dir(desk.root.path())
+        .output()
+        .unwrap();
+    assert_eq!(frozen.status.code(), Some(0), "{}", String::from_utf8_lossy(&frozen.stderr));
+    let answer = desk.ask(&[
+        "conform",
+        "--table",
+        table,
+        "--golden",
+        "golden.json",
+        "--times",
+        "4",
+        "--shuffle",
+        "--exec",
+        &line,
+    ]);
+    answer.is(0, "full", &[]);
+}
