@@ -13,6 +13,8 @@ use std::process::{Command, Output};
 
 const KERNEL_TABLE: &str = include_str!("../../../kernel/fields.toml");
 const KERNEL_GOLDEN: &[u8] = include_bytes!("golden-kernel.json");
+const ROOM_TABLE: &str = include_str!("../../../room/fields.toml");
+const ROOM_GOLDEN: &[u8] = include_bytes!("golden-room.json");
 const DESK_TABLE: &str = include_str!("desk.fields.toml");
 const DESK_GOLDEN: &[u8] = include_bytes!("golden-desk.json");
 
@@ -28,7 +30,8 @@ const THREADS: [&str; 2] = ["1", "16"];
 /// The first run that could not be made.
 pub fn collect(program: &Path) -> Result<Vec<Subject>, Problem> {
     let folder = tempfile::tempdir().map_err(|error| not_started(&error))?;
-    Ok(vec![kernel_subject(program, folder.path())?, desk_subject(program, folder.path())?])
+    let folder = folder.path();
+    Ok(vec![kernel_subject(program, folder)?, room_subject(program, folder)?, desk_subject(program, folder)?])
 }
 
 fn not_started(error: &io::Error) -> Problem {
@@ -120,6 +123,42 @@ pub fn envelopes() -> Vec<u8> {
     }
     lines.extend(REFUSED.as_bytes());
     lines
+}
+
+// ------------------------------------------------------------------------------------------------- room
+
+/// Rooms: identity, index, ticks, and what disturbs them.
+const ROOMS: [(&str, &str, &str, &str); 3] =
+    [("mira", "0", "20000", ""), ("niko", "1", "20000", ""), ("mira", "2", "6000", ROOM_INPUTS)];
+
+/// A visitor, a cup that is somewhere else, a dispenser that stops working.
+const ROOM_INPUTS: &str = "{\"tick\":50,\"id\":1,\"verb\":\"come\",\"human\":0}\n\
+    {\"tick\":80,\"id\":2,\"verb\":\"move\",\"object\":\"cup\",\"to\":\"surface:window\"}\n\
+    {\"tick\":700,\"id\":3,\"verb\":\"damage\",\"object\":\"water_dispenser\"}\n";
+
+/// The second run writes the whole log: looking must change nothing (PC-74).
+fn room_subject(program: &Path, folder: &Path) -> Result<Subject, Problem> {
+    let run = |looked: bool| {
+        let mut receipts = Vec::new();
+        for (n, (identity, index, ticks, inputs)) in ROOMS.into_iter().enumerate() {
+            let file = folder.join("inputs.jsonl");
+            std::fs::write(&file, inputs).map_err(|error| Problem::NotWritten(file, error.to_string()))?;
+            let log = format!("room-{n}.log.gz");
+            let fixed = ["room", "run", "--identity", identity, "--index", index, "--ticks", ticks, "--json"];
+            let given: &[&str] = if inputs.is_empty() { &[] } else { &["--inputs", "inputs.jsonl"] };
+            let look: &[&str] = if looked { &["--log", &log] } else { &[] };
+            receipts.extend(printed(program, &[&fixed, given, look].concat(), folder, &[0])?.stdout);
+        }
+        let name = if looked { "with the log.jsonl" } else { "without a log.jsonl" };
+        Ok(RunBytes::single(name.to_owned(), "room", receipts))
+    };
+    Ok(Subject {
+        name: "room",
+        table: Some(ROOM_TABLE.to_owned()),
+        runs: [false, true].into_iter().map(run).collect::<Result<_, Problem>>()?,
+        golden: Some(ROOM_GOLDEN.to_vec()),
+        disclosed: Vec::new(),
+    })
 }
 
 // ------------------------------------------------------------------------------------------------- desk
