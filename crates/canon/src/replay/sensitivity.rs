@@ -6,7 +6,7 @@
 //! checked: an evenly spread sample of the changes is made in the document, which is then hashed from the start; where
 //! the two answers differ, the path is named as a fault of this build.
 
-use super::decimal::{next_unit, push_fixed};
+use super::decimal::{next_unit, push_fixed, same_value};
 use super::form::{Canonicaliser, keeps_order};
 use super::node::Node;
 use super::path::shown_path;
@@ -293,7 +293,22 @@ fn change_inside(node: &mut Node<'_>) {
 
 /// The position of two neighbours that are not equal.
 fn unlike_neighbours(items: &[Node<'_>]) -> Option<usize> {
-    items.windows(2).position(|pair| pair[0] != pair[1])
+    items.windows(2).position(|pair| !alike(&pair[0], &pair[1]))
+}
+
+/// Whether two values say the same: a number has many spellings, and members have no order.
+fn alike(a: &Node<'_>, b: &Node<'_>) -> bool {
+    match (a, b) {
+        (Node::Number(a), Node::Number(b)) => same_value(a, b),
+        (Node::List(a), Node::List(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| alike(a, b)),
+        (Node::Map(a), Node::Map(b)) => {
+            let member = |(name, value): &(_, Node<'_>)| {
+                b.iter().any(|(other, there)| other == name && alike(value, there))
+            };
+            a.len() == b.len() && a.iter().all(member)
+        }
+        _ => a == b,
+    }
 }
 
 fn tampered<'a>(document: &Node<'a>, site: &Site) -> Node<'a> {
