@@ -219,12 +219,13 @@ impl Room {
         if !assist {
             return None;
         }
-        // Each command of the window has to lead toward safety.
+        // Each command of the window has to lead toward safety, and none into a danger set (GD-26).
         let source = usize::from(self.state.safety.source);
-        let (_, now) = self.nearest_safe(source)?;
-        let closer =
-            command.cell.and_then(|cell| self.steps_to_safe_from(cell, source)).is_some_and(|s| s < now);
-        (!closer).then_some(Reject::ZoneTarget)
+        let order = Order { kind, target: command.object, cell: command.cell };
+        let Some((_, now)) = self.nearest_safe(source) else { return Some(Reject::ZoneTarget) };
+        let closer = command.cell.and_then(|cell| self.steps_to_safe_from(cell, source));
+        let leads_out = closer.is_some_and(|steps| steps < now) && !self.is_risky(&order, source);
+        (!leads_out).then_some(Reject::ZoneTarget)
     }
 
     fn steps_to_safe_from(&self, cell: crate::grid::Cell, source: usize) -> Option<u8> {

@@ -223,10 +223,17 @@ impl Room {
     /// The one predicate for items and commands: its target is the source, its goal cell lies in the danger set, or it
     /// sets the source ON.
     pub(crate) fn causes_risk(&self, item: &Item, source: usize) -> bool {
+        self.is_risky(&Order { kind: item.kind, target: item.target, cell: item.cell }, source)
+    }
+
+    /// The same, of what is ordered.
+    pub(crate) fn is_risky(&self, order: &Order, source: usize) -> bool {
         let heater = source == 0;
-        let on_source = heater && matches!(item.target, Some(Obj::Heater));
-        let switches_on = heater && item.kind == Kind::Open && item.target == Some(Obj::Breaker);
-        on_source || switches_on || self.goal_cell(item).is_some_and(|cell| self.cell_in_danger(cell, source))
+        let on_source = heater && matches!(order.target, Some(Obj::Heater));
+        let switches_on = heater && order.kind == Kind::Open && order.target == Some(Obj::Breaker);
+        on_source
+            || switches_on
+            || self.goal_cell(order).is_some_and(|cell| self.cell_in_danger(cell, source))
     }
 
     /// Whether a cell lies in the danger set of this source, or of another one that is dangerous at the same time: who
@@ -241,9 +248,9 @@ impl Room {
         self.cell_in_danger(self.state.body.cell, source)
     }
 
-    /// Where an item makes the Agent stand.
-    fn goal_cell(&self, item: &Item) -> Option<Cell> {
-        item.cell.or_else(|| self.access(item.target?).map(|(cell, _)| cell))
+    /// Where it makes the Agent stand.
+    fn goal_cell(&self, order: &Order) -> Option<Cell> {
+        order.cell.or_else(|| self.access(order.target?).map(|(cell, _)| cell))
     }
 
     /// The action of Safety in its mode (GD-13).

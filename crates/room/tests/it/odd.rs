@@ -237,3 +237,26 @@ fn content_that_cannot_be_does_not_start() {
     let refused = input::check(&[Input { tick: 0, command: restock }]).unwrap_err();
     assert_eq!(refused.fault, InputFault::Argument, "more than a stock can count would have been nothing");
 }
+
+#[test]
+fn nobody_is_sent_into_a_danger_by_who_assists() {
+    let hidden = setup(|setup| {
+        let cell = Cell::at(9, 8).expect("in the room");
+        setup.fixture.hazard = Some(Hazard { cell, ttc: 60, visible: false, controllable: true });
+    });
+    let source = Cell::at(9, 8).expect("in the room");
+    let mut accepted = 0;
+    for cell in Cell::all() {
+        let inputs = [
+            (2, Command::new(1, Verb::Ignite)),
+            (4, Command::new(2, Verb::Assist)),
+            (6, Command::new(3, Verb::Command).doing(Kind::WalkTo).at(cell)),
+        ];
+        run(&mut start(hidden.clone()), &inputs, 40, |room, _| {
+            let taken = room.state().queue.operator.iter().any(|item| item.command == Some(3));
+            assert!(!taken || cell.manhattan(source) > 4, "{cell:?}");
+            accepted += u32::from(taken);
+        });
+    }
+    assert!(accepted > 0);
+}
