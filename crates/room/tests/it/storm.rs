@@ -124,7 +124,7 @@ pub(crate) fn setup(seed: u64) -> Setup {
 
 /// Runs a storm with every check, and from one place on a second room that was saved and loaded there.
 fn run(seed: u64, ticks: u64) -> Result<Room, String> {
-    let inputs = storm(seed, ticks, 5 + (seed % 40) as usize, &Verb::ALL);
+    let inputs = storm(seed, ticks, 2 + (seed % 43) as usize, &Verb::ALL);
     let mut room = Room::new(Profile::reference(), setup(seed)).map_err(|fault| format!("{fault:?}"))?;
     let (mut feed, mut twin) = (Feed::new(&inputs), None);
     for tick in 0..ticks {
