@@ -39,11 +39,15 @@ impl Room {
         }
     }
 
-    /// Off the body: what caused the danger and what another owner ordered is over, the rest is suspended.
+    /// Off the body: what caused the danger and what another owner ordered is over, what has had its last commit has its
+    /// result, the rest is suspended.
     fn leave_body(&mut self, id: u32) {
         let Some(item) = self.state.queue.get(id) else { return };
+        let parts = self.profile.interaction.of(item.kind).windows().count();
         if item.risk {
             self.clean(id, Label::SafetyInvalidated);
+        } else if parts > 0 && usize::from(item.parts) == parts {
+            self.succeed(id, Exit::Done);
         } else if item.owner == Owner::Agent {
             self.suspend(id);
         } else {
@@ -54,16 +58,31 @@ impl Room {
     fn suspend(&mut self, id: u32) {
         let now = self.state.now;
         let resume = self.ticks(self.profile.clock.resume_deadline);
+        let Some(item) = self.state.queue.get(id) else { return };
+        let kept = self.kept_ticks(item);
         let Some(item) = self.state.queue.edit(self.phase).get_mut(id) else { return };
         item.unstarted = item.phase != Phase::Running;
         let renews = planted!(self, SuspensionRenews);
         item.until = Some(if item.unstarted && !renews { item.ttl } else { now + resume });
         if item.phase == Phase::Running {
-            item.ran = u32::try_from(item.running_tick(now).saturating_sub(1)).unwrap_or(u32::MAX);
+            item.ran = kept;
         }
         item.stop = false;
         self.edge(id, Phase::Suspended);
         self.trigger(Trigger::Closed);
+    }
+
+    /// Running ticks that a suspended item need not do again: Sleep and Rest keep every tick, the others whole parts (GD-20).
+    fn kept_ticks(&self, item: &Item) -> u32 {
+        let done = match item.kind {
+            Kind::Sleep | Kind::Rest => item.running_tick(self.state.now).saturating_sub(1),
+            _ => {
+                let windows = self.profile.interaction.of(item.kind).windows();
+                let last = windows.take(item.parts.into()).last();
+                last.map_or(0, |(commit, _)| commit.unsigned_abs())
+            }
+        };
+        u32::try_from(done).unwrap_or(u32::MAX)
     }
 
     /// The next item onto the body: one that is PENDING, else the best that is PROPOSED (edge 2).

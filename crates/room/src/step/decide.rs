@@ -390,8 +390,11 @@ impl Room {
             record.cell = candidate.cell;
         }
         let id = match self.suspended_for(&candidate) {
-            // What holds the body leaves it first; the next transaction resumes.
-            Some(id) if self.state.queue.active().is_some() => {
+            // What holds the body leaves it first, and what does not fit before a deadline waits (GD-33).
+            Some(id)
+                if self.state.queue.active().is_some()
+                    || self.state.queue.get(id).is_none_or(|item| !self.phase_fits(item)) =>
+            {
                 self.make_way(id, tier, record);
                 return true;
             }

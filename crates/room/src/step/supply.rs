@@ -154,7 +154,7 @@ impl Room {
     pub(crate) fn phase_fits(&self, item: &Item) -> bool {
         let interaction = &self.profile.interaction;
         let approach = match item.phase {
-            Phase::Pending | Phase::Blocked => {
+            Phase::Pending | Phase::Blocked | Phase::Suspended => {
                 let steps = self.destination(item).map_or(0, |(_, steps)| i64::from(steps));
                 steps + interaction.approach_turn + interaction.approach_reserve
             }
