@@ -13,7 +13,7 @@ use room::state::Levels;
 
 /// Beside the bed (GD-92), and the two ways out of there.
 const BESIDE: (i64, i64) = (0, 1);
-const WAYS: [(i64, i64); 2] = [(1, 1), (0, 2)];
+pub(super) const WAYS: [(i64, i64); 2] = [(1, 1), (0, 2)];
 /// Ticks that are spent awake before Sleep runs: proposed, pending, preparing.
 const AWAKE: i64 = 3;
 /// Commands of a scenario are numbered from here on; the fixture has the numbers below.

@@ -95,19 +95,28 @@ impl<'a> Drive<'a> {
         }
         let tick = self.room.now();
         self.given.extend(commands.iter().map(|command| Input { tick, command: command.clone() }));
-        self.room.step(commands)
+        self.room.step(commands);
+        if tick.is_multiple_of(FOLD_EVERY) {
+            self.outcome.state_hash = mix(self.outcome.state_hash ^ self.room.fold());
+        }
+        self.room.events()
     }
 
     fn reload(&mut self) {
         reload(&mut self.room, &self.world.profile);
     }
 
-    /// A copy of the room that goes its own way. When the pass asks for it, one fork in [`RELOADED`] is saved and loaded
-    /// once within its first `span` ticks, each at another tick.
+    /// A copy of the room that goes its own way. One in [`SAMPLED`] is looked at closely.
     pub(super) fn fork(&self, number: u64, span: u64) -> Fork {
-        let reloads = self.reload_every.is_some() && number.is_multiple_of(RELOADED);
-        let reload_at = reloads.then(|| self.room.now() + 1 + number / RELOADED % span);
-        Fork { room: self.room.fork(), from: self.room.now(), reload_at }
+        self.fork_of(number.is_multiple_of(SAMPLED), number / SAMPLED % span)
+    }
+
+    /// A copy of the room that goes its own way. One that is sampled is folded in every tick, and saved and loaded before
+    /// its tick `after` from 0 on, when the pass asks for that.
+    pub(super) fn fork_of(&self, sampled: bool, after: u64) -> Fork {
+        let from = self.room.now();
+        let reload_at = (sampled && self.reload_every.is_some()).then_some(from + after);
+        Fork { room: self.room.fork(), from, reload_at, folds: sampled.then_some(0) }
     }
 
     /// The outcome, with what the room checked.
@@ -130,7 +139,7 @@ impl<'a> Drive<'a> {
             *least = (*least).min(*count);
         }
         outcome.ticks += self.room.now();
-        outcome.state_hash = mix(outcome.state_hash ^ self.room.fold());
+        outcome.state_hash = mix(outcome.state_hash ^ own.state_hash ^ self.room.fold());
     }
 
     /// The record of the run, to be replayed.
@@ -142,14 +151,18 @@ impl<'a> Drive<'a> {
     }
 }
 
-/// One fork in so many is saved and loaded: a snapshot takes longer than a fork.
-const RELOADED: u64 = 64;
+/// The state is folded into the outcome once in so many ticks, and at the end.
+const FOLD_EVERY: u64 = 64;
+/// One fork in so many is sampled: a snapshot takes longer than a fork.
+const SAMPLED: u64 = 64;
 
 /// A room that went off from the one of a [`Drive`].
 pub(super) struct Fork {
     pub(super) room: Room,
     from: u64,
     reload_at: Option<u64>,
+    /// Of every tick so far, when it is sampled.
+    folds: Option<u64>,
 }
 
 impl Fork {
@@ -159,14 +172,18 @@ impl Fork {
             let profile = Arc::clone(self.room.profile());
             reload(&mut self.room, &profile);
         }
-        self.room.step(commands)
+        self.room.step(commands);
+        if let Some(folds) = &mut self.folds {
+            *folds = mix(*folds ^ self.room.fold());
+        }
+        self.room.events()
     }
 
     /// Its ticks, checks and last state become part of the outcome.
     pub(super) fn finish(mut self, outcome: &mut Outcome) {
         take_checks(outcome, &self.room);
         outcome.ticks += self.room.now() - self.from;
-        outcome.state_hash = mix(outcome.state_hash ^ self.room.fold());
+        outcome.state_hash = mix(outcome.state_hash ^ self.room.fold() ^ self.folds.unwrap_or(0));
     }
 }
 

@@ -13,6 +13,7 @@ mod v02_latest;
 mod v02_queue;
 mod v02_room;
 mod v03;
+mod v03_heater;
 mod v03_watch;
 mod v04a;
 mod v04a_stub;

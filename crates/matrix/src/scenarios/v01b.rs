@@ -12,7 +12,6 @@ use room::item::{Exit, Phase};
 use room::kind::Kind;
 use room::profile::Profile;
 use room::setup::Hazard;
-use std::sync::Arc;
 
 const HEADER: &str = "
 claim: From an Energy of 0.35 one Sleep of 8580 running ticks, longer than K.clock.proposal_ttl, ends by energy_ok at 0.650300;
@@ -20,9 +19,10 @@ claim: From an Energy of 0.35 one Sleep of 8580 running ticks, longer than K.clo
 claim: A danger, a failed bed and a cue at each running tick: out of bed and cleaned up 2 ticks after the body could know, a
   cue at the next check of K.interaction.sleep_check ticks from K.interaction.sleep_min on; at most one Sleep follows within
   K.fixture.v01b_reentry_window ticks, none while the Interaction of the cue is open.
-claim: Comfort is the worst of its three; its alarm is one of a channel in danger; the first candidate is for the lowest channel.
+claim: Comfort is the worst of its three, and an open window cools by night only; its alarm is one of a channel in danger; the first candidate is for the lowest channel.
 claim: Engagement below -K.regulation.engagement_band asks for new things and nothing else, above it for rest and nothing else.
 threshold start: 0.35
+threshold tired: 0.154
 threshold running: 8580 ticks
 threshold end: 0.6503
 threshold share: 0.416667
@@ -87,11 +87,14 @@ pub(super) fn scenario() -> Scenario<Rooms> {
         ],
         mutations: &[
             "bed_not_verified",
-            "decay_off_by_one",
             "decay_asleep",
+            "cold_by_day",
             "boredom_on_the_minute",
+            "walks_lying",
             "sleep_minimum_ignored",
             "cue_wakes_at_once",
+            "cue_forgotten",
+            "sleeps_on_after_cue",
         ],
         units,
         run,
@@ -101,7 +104,7 @@ pub(super) fn scenario() -> Scenario<Rooms> {
 }
 
 fn units(_: &Choice) -> Vec<Unit> {
-    let mut units = enumerated("V01b", &["cycle", "comfort", "engagement"], &["mira"], 1);
+    let mut units = enumerated("V01b", &["cycle", "comfort", "engagement", "window"], &["mira"], 1);
     units.extend(enumerated("V01b", &Cut::ARMS, &["mira"], CHUNKS));
     units
 }
@@ -111,6 +114,7 @@ fn run(unit: &Unit, context: &Context<'_, Rooms>) -> Outcome {
         "cycle" => cycle(unit, context).finish(),
         "comfort" => v01b_comfort::comfort(unit, context),
         "engagement" => v01b_comfort::engagement(unit, context),
+        "window" => v01b_comfort::window(unit, context),
         _ => forks(unit, context, &mut |_| false).0.finish(),
     }
 }
@@ -119,11 +123,13 @@ fn run(unit: &Unit, context: &Context<'_, Rooms>) -> Outcome {
 fn asleep<'a>(unit: &Unit, context: &Context<'a, Rooms>) -> (Drive<'a>, Option<u32>) {
     let profile = &context.world.profile;
     let mut setup = setup(unit, context);
-    setup.fixture = fixture(profile, context.header.number("start").unwrap_or(0));
+    let start = if Cut::of(unit) == Some(Cut::Lost) { v01b_cut::TIRED } else { "start" };
+    let start = context.header.number(start);
+    setup.fixture = fixture(profile, start.unwrap_or(0));
     setup.fixture.hazard = Some(hazard(profile));
     let mut drive = Drive::start(unit, context, setup);
     let sleep = fall_asleep(&mut drive);
-    let exact = Some(drive.room.state().levels.energy) == context.header.number("start");
+    let exact = Some(drive.room.state().levels.energy) == start;
     drive.outcome.require("V01b.1", sleep.is_some() && exact, None, "not_asleep");
     (drive, sleep)
 }
@@ -227,7 +233,8 @@ fn forks<'a>(
 ) -> (Drive<'a>, Option<u64>) {
     let (mut drive, sleep) = asleep(unit, context);
     let (Some(sleep), Some(cut)) = (sleep, Cut::of(unit)) else { return (drive, None) };
-    let part = part(unit, context.header.number("running").unwrap_or_default().cast_unsigned());
+    let ticks = context.header.number("running").unwrap_or_default().cast_unsigned();
+    let part = part(unit, cut.ticks(&context.world.profile, ticks));
     for tick in 1..part.end {
         drive.step(&[]);
         if part.contains(&tick) {
@@ -250,9 +257,8 @@ fn record(unit: &Unit, context: &Context<'_, Rooms>) -> Option<Vec<u8>> {
     for _ in 1..=tick {
         drive.step(&[]);
     }
-    drive.step(&cut.commands(&context.world.profile));
-    for _ in 1..v01b_cut::span(&Arc::clone(&context.world.profile), cut, tick) {
-        drive.step(&[]);
+    for n in 0..v01b_cut::span(&context.world.profile, cut, tick) {
+        drive.step(&cut.commands(n));
     }
     drive.record()
 }

@@ -8,8 +8,11 @@ use crate::unit::Unit;
 use room::Listen;
 use room::event::{Considered, Decision, What};
 use room::fixed::ONE;
+use room::input::{Command, Verb};
 use room::item::{Goal, Tier};
+use room::setup::RunMode;
 use room::state::{Band, Channel, Levels};
+use room::world::Obj;
 
 /// The subchannels of Comfort, and what serves each.
 const COMFORT: [Channel; 3] = [Channel::Pain, Channel::Thermal, Channel::Posture];
@@ -149,6 +152,33 @@ fn first_comfort(decision: &Decision) -> Option<First> {
     // One that is below the admission is a candidate all the same, and its gain is in its record.
     let mut all = decision.candidates.iter().filter_map(|c| Some((of(&c.id)?, c.parts?.gain)));
     all.next().map(|(channel, gain)| First { channel, gain })
+}
+
+/// An open window cools by night and not by day (GD-32).
+pub(super) fn window(unit: &Unit, context: &Context<'_, Rooms>) -> Outcome {
+    let profile = &context.world.profile;
+    let mut setup = setup(unit, context);
+    setup.mode = RunMode::Lab;
+    let [x, y] = profile.world.anchor_window;
+    let beside = super::bed::cell((x, y + 1));
+    setup.fixture.spawn = Some(beside);
+    setup.fixture.before = vec![Command::new(1, Verb::SwitchOn).on(Obj::Window)];
+    let mut drive = Drive::start(unit, context, setup);
+    let falls = |drive: &mut Drive<'_>, commands: &[Command]| {
+        let before = drive.room.state().levels.thermal;
+        drive.step(commands);
+        before - drive.room.state().levels.thermal
+    };
+    let day = falls(&mut drive, &[]);
+    let night = (profile.clock.night_begin - profile.clock.clock_origin).cast_unsigned();
+    while drive.room.now() < night {
+        drive.step(&[]);
+    }
+    let night = falls(&mut drive, &[Command::new(2, Verb::Teleport).at(beside)]);
+    let at = Some(drive.room.now());
+    drive.outcome.require("V01b.3", day == 0, at, "cold_by_day");
+    drive.outcome.require("V01b.3", night == profile.regulation.thermal_cold, at, "warm_by_night");
+    drive.finish()
 }
 
 /// V01b.4.

@@ -1,18 +1,20 @@
 //! V01b.2: what comes between, at one running tick of a Sleep.
 
 use super::Rooms;
-use super::bed::{FIRST_COMMAND, cell};
+use super::bed::{FIRST_COMMAND, WAYS, cell};
 use super::drive::{Drive, Fork};
 use crate::header::Header;
 use crate::outcome::Outcome;
 use crate::scenario::Context;
 use crate::unit::Unit;
 use room::Room;
+use room::grid::Cell;
 use room::input::{Command, Verb};
 use room::item::{Exit, Goal, Phase};
 use room::kind::Kind;
 use room::profile::Profile;
-use room::world::Obj;
+use room::state::Pose;
+use room::world::{Obj, Parent};
 
 /// What comes between.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +25,7 @@ pub(super) enum Cut {
     Bed,
     /// Something wants a look.
     Cue,
-    /// The same, and there is no way to what has to be looked at.
+    /// The same, and the body cannot get away from the bed.
     Lost,
 }
 
@@ -36,22 +38,47 @@ impl Cut {
         Some([Cut::Safety, Cut::Bed, Cut::Cue, Cut::Lost][arm])
     }
 
-    pub(super) fn commands(self, profile: &Profile) -> Vec<Command> {
-        let (id, [x, y]) = (FIRST_COMMAND, profile.world.anchor_clock);
-        match self {
-            Cut::Safety => vec![Command::new(id, Verb::Ignite)],
-            Cut::Bed => vec![Command::new(id, Verb::Break).on(Obj::Bed)],
-            Cut::Cue => vec![Command::new(id, Verb::Cue)],
-            Cut::Lost => {
-                vec![Command::new(id, Verb::Cue), Command::new(id + 1, Verb::Block).at(cell((x, y)))]
+    /// What comes in `n` ticks after the first.
+    pub(super) fn commands(self, n: u64) -> Vec<Command> {
+        let id = FIRST_COMMAND + n;
+        let cue = Command::new(FIRST_COMMAND - 1, Verb::Cue);
+        match (self, n) {
+            (Cut::Safety, 0) => vec![Command::new(id, Verb::Ignite)],
+            (Cut::Bed, 0) => vec![Command::new(id, Verb::Break).on(Obj::Bed)],
+            (Cut::Cue, 0) => vec![cue],
+            (Cut::Lost, _) => {
+                let way = WAYS.get(n as usize).map(|way| Command::new(id, Verb::Block).at(cell(*way)));
+                let command = way.unwrap_or_else(|| distraction(id + 1, n));
+                (n == 0).then_some(cue).into_iter().chain([command]).collect()
             }
+            _ => Vec::new(),
         }
+    }
+
+    /// Running ticks that it comes in, of a Sleep that has so many.
+    pub(super) fn ticks(self, profile: &Profile, whole: u64) -> u64 {
+        // Later it is not tired enough to want to go on sleeping at once.
+        if self == Cut::Lost { 2 * profile.interaction.sleep_min.cast_unsigned() } else { whole }
     }
 
     fn is_cue(self) -> bool {
         matches!(self, Cut::Cue | Cut::Lost)
     }
 }
+
+/// Energy at which the body would go on sleeping although it just has: with anything more, repetition forbids it longer than
+/// the cue does. The name of the threshold.
+pub(super) const TIRED: &str = "tired";
+
+/// Something is seen in every tick, so that every tick has a decision.
+fn distraction(id: u64, n: u64) -> Command {
+    let columns = (PLANT.end - PLANT.start).cast_unsigned();
+    let x = PLANT.start + (n % columns).cast_signed();
+    Command::new(id, Verb::Move).on(Obj::Plant).to(Parent::cell(cell((x, 0))))
+}
+
+/// Columns of row 0 that the plant is moved along.
+const PLANT: std::ops::Range<i64> = 7..15;
 
 /// Running tick of the check at which a cue of running tick `tick` is acted on.
 fn check_after(profile: &Profile, tick: u64) -> u64 {
@@ -76,6 +103,11 @@ struct Watch {
     /// Times that a Sleep entered RUNNING after that.
     entries: i64,
     was: bool,
+    /// The cue was seen to.
+    seen_to: bool,
+    /// Where the body was, and a tick in which it went on without having got up.
+    cell: Option<Cell>,
+    lying: Option<u64>,
     /// A Sleep was proposed within the hold, while the cue was not yet seen to.
     jitter: Option<u64>,
 }
@@ -88,10 +120,8 @@ pub(super) fn fork(drive: &mut Drive<'_>, context: &Context<'_, Rooms>, cut: Cut
         drive.room.state().queue.active().is_some_and(|i| i.id == sleep && i.phase == Phase::Running);
     let mut fork = drive.fork(tick, span);
     let mut watch = Watch::new(sleep);
-    fork.step(&cut.commands(profile));
-    watch.look(&fork.room, 0);
-    for n in 1..span {
-        fork.step(&[]);
+    for n in 0..span {
+        fork.step(&cut.commands(n));
         watch.look(&fork.room, n);
     }
     drive.outcome.require("V01b.2", running, Some(fork.room.now()), "not_asleep");
@@ -101,11 +131,27 @@ pub(super) fn fork(drive: &mut Drive<'_>, context: &Context<'_, Rooms>, cut: Cut
 
 impl Watch {
     fn new(sleep: u32) -> Watch {
-        Watch { sleep, left: None, closed: None, exit: Exit::None, entries: 0, was: false, jitter: None }
+        Watch {
+            sleep,
+            left: None,
+            closed: None,
+            exit: Exit::None,
+            entries: 0,
+            was: false,
+            seen_to: false,
+            cell: None,
+            lying: None,
+            jitter: None,
+        }
     }
 
     fn look(&mut self, room: &Room, n: u64) {
         let state = room.state();
+        let walked = self.cell.is_some_and(|cell| cell != state.body.cell);
+        self.cell = Some(state.body.cell);
+        if walked && state.body.pose != Pose::Standing && self.lying.is_none() {
+            self.lying = Some(n);
+        }
         let sleep = state.queue.get(self.sleep);
         if self.left.is_none() && sleep.is_none_or(|item| !item.phase.on_body()) {
             self.left = Some(n);
@@ -122,6 +168,7 @@ impl Watch {
         // Proposed is soon enough: GD-25 forbids the proposal, not only the Sleep.
         let proposed = state.queue.items.iter().any(|item| item.kind == Kind::Sleep && item.id != self.sleep);
         let seen_to = state.queue.items.iter().any(|item| item.goal == Goal::Cue);
+        self.seen_to |= seen_to;
         let waits = state.mind.cue.is_some() && n < left + hold;
         if proposed && (seen_to || waits) && self.jitter.is_none() {
             self.jitter = Some(n);
@@ -146,6 +193,7 @@ impl Watch {
         outcome.require("V01b.2", self.closed.is_some_and(|closed| closed <= limit), at, "not_closed");
         outcome.require("V01b.2", self.entries <= number("reentries"), at, "reentries");
         outcome.require("V01b.2", self.jitter.is_none(), at, "sleep_while_cue_open");
+        outcome.require("V01b.2", self.lying.is_none(), self.lying, "walks_lying");
         match cut {
             Cut::Safety => outcome.reach("Safety episode"),
             Cut::Bed => {
@@ -162,6 +210,7 @@ impl Watch {
         outcome.require("V01b.2", self.exit == Exit::Cue || by_itself, at, "exit_reason");
         if self.exit == Exit::Cue {
             outcome.reach("cue exit");
+            outcome.require("V01b.2", self.seen_to || cut == Cut::Lost, at, "cue_not_seen_to");
         }
         if checked == profile.interaction.sleep_min.cast_unsigned() {
             outcome.reach("cue in the first segment");

@@ -62,6 +62,9 @@ pub(super) fn scenario() -> Scenario<Rooms> {
         needs: &[
             "slow item settled",
             "suspended preparation",
+            "canceled on its way",
+            "two waited",
+            "waste",
             "stale item canceled",
             "backup used",
             "primary done before the block",
@@ -69,7 +72,17 @@ pub(super) fn scenario() -> Scenario<Rooms> {
             "failed at the commit",
             "lease at the latest start",
         ],
-        mutations: &["drinks_from_nothing", "admission_skipped", "backup_unused", "deadline_unseen"],
+        mutations: &[
+            "lost_pending",
+            "drinks_from_nothing",
+            "admission_skipped",
+            "backup_unused",
+            "effect_not_clamped",
+            "pending_ignored",
+            "not_revalidated",
+            "deadline_unseen",
+            "last_proposed_first",
+        ],
         units,
         run,
         record: |unit, context| whole(unit, context).and_then(Drive::record),
@@ -86,7 +99,10 @@ fn units(_: &Choice) -> Vec<Unit> {
         arms.push(format!("{channel}.queue"));
         arms.push(format!("{channel}.latest"));
     }
-    arms.extend(["hydration", "calories"].map(|channel| format!("{channel}.suspended")));
+    for channel in ["hydration", "calories"] {
+        arms.extend(["suspended", "canceled", "waste"].map(|what| format!("{channel}.{what}")));
+    }
+    arms.push("hydration.order".to_owned());
     let arms: Vec<&str> = arms.iter().map(String::as_str).collect();
     enumerated("V02", &arms, &["mira"], 1)
 }
@@ -109,6 +125,9 @@ fn whole<'a>(unit: &Unit, context: &Context<'a, Rooms>) -> Option<Drive<'a>> {
     Some(match what {
         "queue" => v02_queue::queue(unit, context, channel),
         "suspended" => v02_queue::suspended(unit, context, channel),
+        "canceled" => v02_queue::canceled(unit, context, channel),
+        "waste" => v02_queue::waste(unit, context, channel),
+        "order" => v02_queue::order(unit, context, channel),
         _ => return None,
     })
 }

@@ -2,11 +2,13 @@
 
 use super::Rooms;
 use super::drive::Drive;
-use super::v02_room::{FIRST_COMMAND, Service, alive, under_way};
+use super::v02_room::{FIRST_COMMAND, Service, alive, stock, under_way};
 use crate::scenario::Context;
 use crate::unit::Unit;
+use room::fixed::ONE;
 use room::input::{Command, Verb};
 use room::item::{Label, Phase};
+use room::kind::Kind;
 use room::setup::RunMode;
 use room::world::{Obj, Parent};
 
@@ -101,5 +103,101 @@ pub(super) fn suspended<'a>(unit: &Unit, context: &Context<'a, Rooms>, channel: 
         drive.outcome.reach("suspended preparation");
     }
     after(&mut drive, &service, waited);
+    drive
+}
+
+/// V02.2: what is on its way is canceled again and again; nothing follows it before it is CLOSED (GD-36).
+pub(super) fn canceled<'a>(unit: &Unit, context: &Context<'a, Rooms>, channel: &str) -> Drive<'a> {
+    let profile = &context.world.profile;
+    let service = Service::of(channel, profile);
+    let mut setup = service.near(unit, context, profile.regulation.danger_exit, true);
+    setup.mode = RunMode::Lab;
+    let mut drive = Drive::start(unit, context, setup);
+    let mut cancels = 0;
+    for tick in 0..profile.clock.blocked_max.cast_unsigned() {
+        let preparing = alive(&drive.room, service.goal()).any(|item| item.phase == Phase::Preparing);
+        let cancel = Command::new(FIRST_COMMAND + tick, Verb::Cancel);
+        cancels += u64::from(preparing);
+        drive.step(if preparing { std::slice::from_ref(&cancel) } else { &[] });
+        let items = &drive.room.state().queue.items;
+        let open = items.iter().filter(|item| item.goal == service.goal()).count();
+        drive.outcome.require("V02.2", open <= 1, Some(tick), "queued_before_closed");
+    }
+    drive.outcome.require("V02.2", cancels > 1, Some(drive.room.now()), "not_canceled_again");
+    drive.outcome.reach("canceled on its way");
+    drive
+}
+
+/// V02.3: two answers of a proposer wait behind the service, and follow it in the order in which they came (GD-20 edge 2).
+pub(super) fn order<'a>(unit: &Unit, context: &Context<'a, Rooms>, channel: &str) -> Drive<'a> {
+    let profile = &context.world.profile;
+    let service = Service::of(channel, profile);
+    let mut drive =
+        Drive::start(unit, context, service.near(unit, context, service.latest_level(profile), true));
+    let (mut ids, mut started) = (Vec::new(), Vec::new());
+    for tick in 0..profile.clock.blocked_max.cast_unsigned() {
+        let answers = ANSWERS.iter().filter(|at| **at == tick).map(|at| answer(*at));
+        let answers: Vec<Command> = answers.collect();
+        drive.step(&answers);
+        for item in drive.room.state().queue.items.iter().filter(|item| item.command.is_some()) {
+            if !ids.contains(&item.id) {
+                ids.push(item.id);
+            }
+            if item.phase.on_body() && !started.contains(&item.id) {
+                started.push(item.id);
+            }
+        }
+        let queued = under_way(&drive.room, service.goal());
+        drive.outcome.require("V02.2", queued <= 1, Some(tick), "queued_in_a_row");
+    }
+    let at = Some(drive.room.now());
+    drive.outcome.require("V02.3", ids.len() == ANSWERS.len() && ids == started, at, "order_of_what_waited");
+    drive.outcome.reach("two waited");
+    drive
+}
+
+/// Ticks of two answers.
+const ANSWERS: [u64; 2] = [3, 5];
+
+fn answer(tick: u64) -> Command {
+    let mut answer = Command::new(FIRST_COMMAND + tick, Verb::Respond).doing(Kind::Scan);
+    answer.request = Some(tick);
+    answer.asked = Some(tick - 1);
+    answer
+}
+
+/// Ticks from the request of a lease to its first command, and between its commands.
+const HELD: u64 = 5;
+
+/// V02.1: a service that settles at a level that is high already fills it up and no further; the portion is gone (GD-27).
+pub(super) fn waste<'a>(unit: &Unit, context: &Context<'a, Rooms>, channel: &str) -> Drive<'a> {
+    let profile = &context.world.profile;
+    let service = Service::of(channel, profile);
+    let mut setup = service.near(unit, context, ONE, true);
+    setup.mode = RunMode::Lab;
+    setup.fixture.spawn = Some(service.beside_primary());
+    let mut drive = Drive::start(unit, context, setup);
+    let stocked = stock(&drive.room, service.primary);
+    let mut highest = 0;
+    for tick in 0..profile.clock.negotiating_max.cast_unsigned() {
+        let id = FIRST_COMMAND + tick;
+        let serve = Command::new(id, Verb::Command).doing(service.backup_kind()).on(service.primary);
+        let command = match tick {
+            0 => Some(Command::new(id, Verb::LeaseRequest)),
+            HELD => Some(serve),
+            // The holder of a lease that says nothing has lost it.
+            tick if tick % HELD == 0 => Some(Command::new(id, Verb::Command).doing(Kind::Wait)),
+            _ => None,
+        };
+        drive.step(command.as_slice());
+        highest = highest.max(drive.room.state().levels.of(service.channel));
+    }
+    let at = Some(drive.room.now());
+    let used = stock(&drive.room, service.primary) < stocked;
+    let waste = drive.room.state().regulation.waste;
+    drive.outcome.require("V02.1", highest <= ONE, at, "beyond_its_domain");
+    drive.outcome.require("V02.1", used && waste > 0, at, "no_waste");
+    drive.outcome.require("V02.2", under_way(&drive.room, service.goal()) == 0, at, "queued_in_a_row");
+    drive.outcome.reach("waste");
     drive
 }

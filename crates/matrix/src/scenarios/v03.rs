@@ -5,7 +5,8 @@
 
 use super::bed::{FIRST_COMMAND, cell, fall_asleep, fixture};
 use super::drive::{Drive, Fork, checks, setup};
-use super::{Rooms, v03_watch::Watch};
+use super::v03_watch::Watch;
+use super::{Rooms, v03_heater};
 use crate::outcome::Outcome;
 use crate::scenario::{Check, Choice, Context, Demand, Scenario, Seeds, no_gate};
 use crate::unit::{At, Unit, enumerated};
@@ -75,6 +76,7 @@ pub(super) fn scenario() -> Scenario<Rooms> {
         header: HEADER,
         script: &[
             ("v03.rs", include_str!("v03.rs")),
+            ("v03_heater.rs", include_str!("v03_heater.rs")),
             ("v03_watch.rs", include_str!("v03_watch.rs")),
             ("bed.rs", include_str!("bed.rs")),
             ("drive.rs", include_str!("drive.rs")),
@@ -88,15 +90,20 @@ pub(super) fn scenario() -> Scenario<Rooms> {
             "lease command ran without danger",
             "held lease was cut",
             "uncontrollable",
+            "danger in RECOVERY",
         ],
         mutations: &[
+            "lost_clear_run",
             "owner_not_switched",
             "no_preemption",
             "risk_resubmitted",
             "lease_in_danger",
             "evacuates_slowly",
             "exit_at_once",
+            "threshold_exclusive",
             "risk_not_marked",
+            "calls_again",
+            "harmed_again",
             "hidden_cause_told",
         ],
         units: |_: &Choice| enumerated("V03", &ARMS, &["mira"], CHUNKS),
@@ -165,6 +172,7 @@ fn run(unit: &Unit, context: &Context<'_, Rooms>) -> Outcome {
     let mut drive = forks(unit, context, &mut |_, _| false).0;
     let profile = Arc::clone(&context.world.profile);
     refusals(unit, context, &mut drive.outcome);
+    v03_heater::heater(unit, context, &mut drive.outcome);
     geometry(context, &drive.room, &mut drive.outcome);
     let hazard = Case::of(unit, &profile).hazard(&profile);
     if let Some(held) = without_danger(&drive, &hazard, &profile) {

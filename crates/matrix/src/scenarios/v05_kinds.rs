@@ -4,9 +4,10 @@ use super::Rooms;
 use super::drive::{Drive, setup};
 use crate::scenario::Context;
 use crate::unit::Unit;
+use room::Room;
 use room::fixed::ONE;
 use room::grid::Cell;
-use room::input::{Command, Verb};
+use room::input::{Command, Verb, Way};
 use room::item::{Goal, Phase};
 use room::kind::Kind;
 use room::profile::Profile;
@@ -48,6 +49,8 @@ pub(super) const NEEDS: &[&str] = &[
     "abandoned",
     "superseded",
     "act waited for a commit",
+    "opposite acts",
+    "merged",
     "preempted while reserved",
     "resumed",
     "expired while suspended",
@@ -92,12 +95,31 @@ impl Edit {
     }
 }
 
+/// What comes in the same tick as the act, or shortly after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum With {
+    /// Something on every other channel: the order of channels decides.
+    Others,
+    /// The act that undoes it, by a larger number: the larger number stays.
+    Opposite,
+    /// The same again a moment later: it merges.
+    Again,
+}
+
+impl With {
+    pub(super) const ALL: [With; 3] = [With::Others, With::Opposite, With::Again];
+}
+
+/// Ticks until the same comes again: within the window in which it merges.
+pub(super) const AGAIN: u64 = 2;
+
 /// One interleaving.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Plan {
     pub(super) act: Act,
     /// In which tick of the life.
     pub(super) act_at: u64,
+    pub(super) with: With,
     pub(super) edit: Edit,
     pub(super) phase: Phase,
     /// Ticks of that phase before the edit.
@@ -116,7 +138,7 @@ impl Plan {
         object(self.kind)
     }
 
-    pub(super) fn act(&self) -> Command {
+    fn act(&self) -> Command {
         let to = self.place();
         let command = |verb| Command::new(FIRST_COMMAND, verb);
         match self.act {
@@ -127,6 +149,54 @@ impl Plan {
             Act::Close => command(Verb::PersonCloses).on(Obj::SharedBox).by(PERSON),
             Act::Lock => command(Verb::Lock).on(Obj::SharedBox),
             Act::BlockHand => command(Verb::BlockHand).by(PERSON),
+        }
+    }
+
+    /// What comes in `n` ticks after the act, the act itself included.
+    pub(super) fn acts(&self, n: u64, now: u64) -> Vec<Command> {
+        let act = self.act();
+        match (self.with, n) {
+            (With::Others, 0) => self.others(act, now),
+            (With::Opposite, 0) => {
+                let mut both: Vec<Command> = self.opposite(&act).into_iter().chain([act]).collect();
+                // Which one arrives first decides nothing.
+                let place = self.content as usize % both.len();
+                both.rotate_left(place);
+                both
+            }
+            (With::Again, AGAIN) => vec![Command { id: FIRST_COMMAND + 2, ..act }],
+            (_, 0) => vec![act],
+            _ => Vec::new(),
+        }
+    }
+
+    fn others(&self, act: Command, now: u64) -> Vec<Command> {
+        let id = FIRST_COMMAND + 3;
+        let mut answer = Command::new(id, Verb::Respond).doing(Kind::Scan);
+        answer.request = Some(1);
+        answer.asked = Some(now);
+        let plant = Command::new(id + 1, Verb::Move).on(Obj::Plant).to(Parent::cell(self.cell()));
+        let person = Command::new(id + 1, Verb::Come).by(PERSON + 1);
+        let environment = act.verb.way() == Way::Environment;
+        let cue = Command::new(id + 2, Verb::Cue);
+        vec![answer, cue, if environment { person } else { plant }, act]
+    }
+
+    /// What undoes the act, on the same object and by the same channel.
+    fn opposite(&self, act: &Command) -> Option<Command> {
+        let verb = act.verb.opposite()?;
+        let to = (verb == Verb::Return).then(|| self.place());
+        Some(Command { id: FIRST_COMMAND + 2, verb, to, ..act.clone() })
+    }
+
+    /// Whether of two opposite acts the one with the larger number is what is true now; nothing when one cannot see that.
+    pub(super) fn larger_stays(&self, room: &Room) -> Option<bool> {
+        let on = room.state().world.object(Obj::SharedBox).on;
+        match (self.with, self.act) {
+            (With::Opposite, Act::Open) => Some(!on),
+            (With::Opposite, Act::Close) => Some(on),
+            (With::Opposite, Act::Lock) => Some(!room.state().hidden.objects[Obj::SharedBox.index()].locked),
+            _ => None,
         }
     }
 
@@ -156,6 +226,9 @@ fn object(kind: Kind) -> Obj {
     if matches!(kind, Kind::Open | Kind::Close) { Obj::SharedBox } else { Obj::Cup }
 }
 
+/// Cells between the start and the table, and on the way to the box.
+const BLOCKED: [(i64, i64); 2] = [(9, 8), (11, 7)];
+
 /// A room in which a kind is wanted, and nothing else is.
 pub(super) fn start<'a>(unit: &Unit, context: &Context<'a, Rooms>, kind: Kind) -> Drive<'a> {
     let profile = &context.world.profile;
@@ -164,7 +237,13 @@ pub(super) fn start<'a>(unit: &Unit, context: &Context<'a, Rooms>, kind: Kind) -
     setup.fixture.levels = Some(content(profile));
     let human = matches!(kind, Kind::Give | Kind::Receive).then_some(PERSON);
     setup.fixture.want = Some(Want { kind, target: Some(object(kind)), human, times: 1 });
-    let mut before = vec![Command::new(1, Verb::Come).by(PERSON)];
+    // Two blockers are in the way, so that a path is something that has to be known.
+    let mut before: Vec<Command> = BLOCKED
+        .iter()
+        .zip(10..)
+        .map(|(at, id)| Command::new(id, Verb::Block).at(super::bed::cell(*at)))
+        .collect();
+    before.push(Command::new(1, Verb::Come).by(PERSON));
     match kind {
         Kind::Close => before.push(Command::new(2, Verb::SwitchOn).on(Obj::SharedBox)),
         Kind::Receive => before.push(Command::new(2, Verb::Take).on(Obj::Cup).by(PERSON)),

@@ -97,6 +97,9 @@ struct Seen {
     resumed: bool,
     blocked: Option<u64>,
     label: Option<Label>,
+    /// Tick in which the proposal should end, and the one in which it did.
+    ttl: u64,
+    ended: Option<u64>,
     closed: bool,
     ends: Ends,
     late: Option<(&'static str, u64)>,
@@ -115,6 +118,8 @@ impl Seen {
             resumed: false,
             blocked: None,
             label: None,
+            ttl: 0,
+            ended: None,
             closed: false,
             ends: Ends::default(),
             late: None,
@@ -140,6 +145,7 @@ impl Seen {
                 self.item = Some(item.id);
                 self.cut = Some(now);
                 self.held = item.reserved;
+                self.ttl = item.ttl;
             }
             Some(item) => {
                 self.item = Some(item.id);
@@ -171,12 +177,19 @@ impl Seen {
         let Some(id) = self.item.filter(|_| self.cut.is_some()) else { return };
         match drive.room.state().queue.get(id) {
             Some(item) => {
-                self.suspended |= item.phase == Phase::Suspended && item.unstarted;
+                let waits = item.phase == Phase::Suspended && item.unstarted;
+                self.suspended |= waits;
+                if waits && item.until != Some(item.ttl) {
+                    self.late = self.late.or(Some(("deadline_of_the_suspension", tick)));
+                }
                 self.resumed |= self.suspended && item.phase.on_body();
                 if item.phase == Phase::Blocked && self.blocked.is_none() {
                     self.blocked = Some(tick);
                 }
                 self.label = Some(item.label);
+                if item.label != Label::None && self.ended.is_none() {
+                    self.ended = Some(tick);
+                }
             }
             None => self.closed = true,
         }
@@ -187,7 +200,10 @@ impl Seen {
         let held = drive.room.checks().held();
         let waits = drive.room.profile().clock.pending_max.cast_unsigned();
         let outcome = &mut drive.outcome;
-        outcome.require("V05.3", self.late.is_none(), self.late.map(|late| late.1), "too_late");
+        outcome.checked("V05.3", 1);
+        if let Some((code, tick)) = self.late {
+            outcome.fail("V05.3", Some(tick), code);
+        }
         outcome.require("V05.3", self.closed, at, "never_closed");
         outcome.require("V05.4", held, at, "invariant");
         let preempted = self.held && self.suspended;
@@ -202,6 +218,7 @@ impl Seen {
             Case::Expired => {
                 let expired = preempted && !self.resumed && self.label == Some(Label::Expired);
                 outcome.require("V05.3", expired, at, "not_expired_while_suspended");
+                outcome.require("V05.3", self.ended == Some(self.ttl), self.ended, "expired_at_another_time");
                 if expired {
                     outcome.reach("expired while suspended");
                 }

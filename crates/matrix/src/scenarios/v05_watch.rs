@@ -1,9 +1,10 @@
 //! What is looked at in every tick of an interleaving of V05.
 
-use super::v05_kinds::{Edit, Plan};
+use super::v05_kinds::{AGAIN, Edit, Plan, With};
 use crate::header::Header;
 use crate::outcome::Outcome;
 use room::Room;
+use room::event::{Event, What};
 use room::input::Command;
 use room::item::{Item, Label, Phase};
 use std::collections::BTreeMap;
@@ -32,7 +33,11 @@ pub(super) struct Watch {
     edited: Option<(u64, Phase)>,
     over: Option<u64>,
     last: Option<(Phase, Label)>,
+    /// It was suspended when the edit came.
+    spared: bool,
     deferred: bool,
+    merged: bool,
+    opposite: Option<bool>,
     ends: Ends,
     bad: Vec<(&'static str, &'static str, u64)>,
 }
@@ -47,7 +52,10 @@ impl Watch {
             edited: None,
             over: None,
             last: None,
+            spared: false,
             deferred: false,
+            merged: false,
+            opposite: None,
             ends: Ends::default(),
             bad: Vec::new(),
         }
@@ -63,10 +71,8 @@ impl Watch {
     pub(super) fn commands(&mut self, room: &Room) -> Vec<Command> {
         let now = room.now();
         let start = *self.start.get_or_insert(now);
-        let mut commands = Vec::new();
-        if now == start + self.plan.act_at {
-            commands.push(self.plan.act());
-        }
+        let after = now.checked_sub(start + self.plan.act_at);
+        let mut commands = after.map_or_else(Vec::new, |n| self.plan.acts(n, now));
         let phase = phase(room, self.item);
         if let Some(edit) =
             self.plan.edit().filter(|_| phase == Some(self.plan.phase) && self.edited.is_none())
@@ -83,6 +89,7 @@ impl Watch {
     pub(super) fn look(&mut self, room: &Room, header: &Header) {
         let state = room.state();
         let tick = state.now - 1;
+        self.inputs(room, tick);
         let item = state.queue.get(self.item);
         if item.is_none() && self.over.is_none() {
             self.over = Some(tick);
@@ -97,17 +104,43 @@ impl Watch {
         self.edit_is_over(item, header, tick);
     }
 
+    /// V05.1: channels in their order, the larger of two opposite numbers, and one of what is said twice.
+    fn inputs(&mut self, room: &Room, tick: u64) {
+        let taken = room.events().iter().filter_map(|event| match &event.what {
+            What::Input(command) => Some((command.verb.way(), command.id)),
+            _ => None,
+        });
+        if !taken.is_sorted() {
+            self.note("V05.1", "order_of_channels", tick);
+        }
+        let acted = self.start.map(|start| start + self.plan.act_at);
+        let merged = |event: &Event| matches!(event.what, What::Merged(_));
+        self.merged |= room.events().iter().any(merged);
+        if acted == Some(tick) && room.state().seen.deferred.is_empty() {
+            self.opposite = self.opposite.or(self.plan.larger_stays(room));
+            if self.opposite == Some(false) {
+                self.note("V05.1", "smaller_number_stays", tick);
+            }
+        }
+        let again = acted.map(|tick| tick + AGAIN) == Some(tick) && self.plan.with == With::Again;
+        if again && !room.events().iter().any(merged) {
+            self.note("V05.1", "repeated_act_not_merged", tick);
+        }
+    }
+
     /// V05.2: what was touched is not alive any more.
     fn edit_is_over(&mut self, item: Option<&Item>, header: &Header, tick: u64) {
         let Some((when, phase)) = self.edited else { return };
         let limit = header.number("edited").unwrap_or_default().cast_unsigned();
         // A teleport leaves what waits where it is.
+        let alive = item.is_some_and(Item::alive);
+        let waits = item.is_some_and(|item| item.phase == Phase::Suspended);
+        self.spared |= waits && tick < when + limit;
         let touched = match self.plan.edit {
             Edit::None => false,
-            Edit::Teleport => phase != Phase::Proposed && phase != Phase::Cleaning,
+            Edit::Teleport => !self.spared && phase != Phase::Proposed && phase != Phase::Cleaning,
             Edit::Cancel | Edit::Reset => true,
         };
-        let alive = item.is_some_and(Item::alive);
         if touched && alive && tick >= when + limit - 1 {
             self.note("V05.2", "edit_without_end", tick);
         }
@@ -141,6 +174,8 @@ impl Watch {
             (label == Some(Label::Succeeded), "succeeded"),
             (label == Some(Label::Failed), "failed"),
             (self.deferred, "act waited for a commit"),
+            (self.opposite.is_some(), "opposite acts"),
+            (self.merged, "merged"),
         ];
         situations.iter().filter(|(there, _)| *there).for_each(|(_, situation)| outcome.reach(situation));
     }
