@@ -1,0 +1,33 @@
+//! V05 on calibration indices, and what turns it red.
+
+use crate::rig::{failures, green, refused, some};
+use matrix::Unit;
+
+fn of(arm: &'static str, indices: u64) -> Vec<Unit> {
+    some("V05", |unit| unit.arm == arm && unit.index().unwrap() < indices)
+}
+
+#[test]
+fn v05_calibration_passes() {
+    green(&some("V05", |unit| unit.index().unwrap() < 12));
+}
+
+#[test]
+fn v05_an_end_that_takes_too_long_turns_it_red() {
+    let world = refused(|profile| profile.clock.terminal_to_closed_max = 1);
+    assert_eq!(failures(&world, &of("PickUp", 1)), ["(more)", "V05.3 not_closed"]);
+}
+
+#[test]
+fn v05_a_window_without_merging_turns_it_red() {
+    let world = refused(|profile| profile.clock.input_merge_window = 0);
+    let red = failures(&world, &of("Open", 2));
+    assert_eq!(red, ["V05.1 repeated_act_not_merged"]);
+}
+
+#[test]
+fn v05_a_block_without_an_end_turns_it_red() {
+    let world = refused(|profile| profile.clock.blocked_max = 1_000);
+    let red = failures(&world, &of("blocked", 8));
+    assert!(red.contains(&"V05.3 never_closed".to_owned()), "{red:?}");
+}
