@@ -48,8 +48,10 @@ fn rehearse(scenario: &Scenario<Rooms>, indices: std::ops::Range<u64>) -> usize 
         for (arm, identity) in &arms {
             let unit = Unit::new(scenario.id, arm, identity, At::Index(index));
             let seed = scenario.seeds.suite().map(|suite| room::draw::seed(suite, index));
-            let outcome =
-                (scenario.run)(&unit, &Context { world: &world, header: &header, seed, pass: Pass::default() });
+            let outcome = (scenario.run)(
+                &unit,
+                &Context { world: &world, header: &header, seed, pass: Pass::default() },
+            );
             units += 1;
             failed += usize::from(!outcome.failures.is_empty());
             for failure in &outcome.failures {
