@@ -55,7 +55,7 @@ faults! {
     /// Inputs of one tick are taken in the order of their arrival.
     ArrivalOrder = "arrival_order": P2 "facts.list" Nondeterminism(Arrival), "V05";
     /// All streams share one row of draws: who explores shifts who chooses.
-    SharedStream = "shared_stream": P12 "audit.draws" Clean, "V08";
+    SharedStream = "shared_stream": P12 "queue.items" Clean, "V08";
 
     // ---- what a snapshot does not hold
 

@@ -3,6 +3,7 @@
 mod acts;
 mod answers;
 mod body;
+mod choice;
 mod control;
 mod decide;
 mod hazards;
