@@ -23,7 +23,7 @@ static FAULT: AtomicUsize = AtomicUsize::new(usize::MAX);
 /// Stands for every impurity: it is never the same twice.
 static IMPURE: AtomicU64 = AtomicU64::new(1);
 
-/// Units that are tried for one fault at the most.
+/// Units that are tried for one fault at the most, or one of each arm.
 const UNITS_MAX: usize = 6;
 
 fn plant(room: &mut Room) {
@@ -50,7 +50,7 @@ fn spread(scenario: &Scenario<Rooms>) -> Vec<Unit> {
     let longest = groups.values().map(Vec::len).max().unwrap_or(0);
     (0..longest)
         .flat_map(|n| groups.values().filter_map(move |group| group.get(n)).cloned().collect::<Vec<_>>())
-        .take(UNITS_MAX)
+        .take(UNITS_MAX.max(groups.len()))
         .collect()
 }
 
