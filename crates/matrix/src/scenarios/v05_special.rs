@@ -3,7 +3,7 @@
 
 use super::Rooms;
 use super::bed::cell;
-use super::drive::Drive;
+use super::drive::{Drive, reach_if};
 use super::v05::drawn;
 use super::v05_kinds::{FIRST_COMMAND, PERSON, content};
 use super::v05_watch::Ends;
@@ -23,6 +23,8 @@ const PERSONS: [(Kind, Option<Obj>); 3] =
     [(Kind::Ask, None), (Kind::Give, Some(Obj::Cup)), (Kind::Speak, None)];
 /// A danger beside no way of this room, so that it suspends and does not invalidate.
 const SOURCE: (i64, i64) = (1, 6);
+/// Six steps at least from whatever may be walked to first (GD-09): wherever the first way leads, it is long enough.
+const SPAWN: (i64, i64) = (3, 9);
 /// Cells that are left of the way when it is preempted, at least.
 const LEFT: u8 = 3;
 /// Ticks until it is preempted at the latest, and ticks after that: the longest danger or block, and its end.
@@ -72,6 +74,7 @@ fn start<'a>(unit: &Unit, context: &Context<'a, Rooms>, case: Case) -> Drive<'a>
     let mut setup = super::drive::setup(unit, context);
     setup.mode = RunMode::Lab;
     setup.fixture.levels = Some(content(profile));
+    setup.fixture.spawn = Some(cell(SPAWN));
     setup.fixture.want = Some(Want { kind, target, human: person.then_some(PERSON), times: 1 });
     setup.fixture.before = vec![Command::new(1, Verb::Come).by(PERSON)];
     let [ttc, ..] = profile.fixture.v03_ttc;
@@ -136,22 +139,24 @@ impl Seen {
         }
     }
 
+    /// The way is short: one step more, and it arrives before the lease has the body.
+    fn last_chance(&self, item: &Item) -> bool {
+        !matches!(self.case, Case::Blocked(_)) && item.distance == LEFT + 1
+    }
+
     fn commands(&mut self, drive: &Drive<'_>) -> Vec<Command> {
         let now = drive.room.now();
         let item = drive.room.state().queue.items.iter().find(|item| self.is_it(item));
-        match item.filter(|_| self.cut.is_none()) {
-            Some(item) if self.item == Some(item.id) && self.waited < self.delay => self.waited += 1,
-            Some(item) if self.item == Some(item.id) || self.delay == 0 => {
-                self.item = Some(item.id);
+        if let Some(item) = item.filter(|_| self.cut.is_none()) {
+            if self.item != Some(item.id) {
+                (self.item, self.waited) = (Some(item.id), 0);
+            }
+            if self.waited >= self.delay || self.last_chance(item) {
                 self.cut = Some(now);
                 self.held = item.reserved;
                 self.ttl = item.ttl;
             }
-            Some(item) => {
-                self.item = Some(item.id);
-                self.waited = 1;
-            }
-            None => {}
+            self.waited += 1;
         }
         let id = FIRST_COMMAND + now;
         let after = self.cut.map(|tick| now - tick);
@@ -210,7 +215,7 @@ impl Seen {
         match self.case {
             Case::Preempted => {
                 outcome.require("V05.3", preempted, at, "not_preempted_while_reserved");
-                outcome.reach("preempted while reserved");
+                reach_if(outcome, preempted, "preempted while reserved");
                 if self.resumed {
                     outcome.reach("resumed");
                 }
@@ -228,8 +233,10 @@ impl Seen {
                 outcome.require("V05.3", in_time, at, "not_blocked");
                 let wanted = if back.is_some() { Label::Superseded } else { Label::Abandoned };
                 outcome.require("V05.3", self.label == Some(wanted), at, "end_of_the_block");
-                outcome.reach("blocked item");
-                outcome.reach(if back.is_some() { "superseded" } else { "abandoned" });
+                reach_if(outcome, self.blocked.is_some(), "blocked item");
+                if self.label == Some(wanted) {
+                    outcome.reach(if back.is_some() { "superseded" } else { "abandoned" });
+                }
             }
         }
     }

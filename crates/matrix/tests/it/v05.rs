@@ -1,7 +1,9 @@
 //! V05 on calibration indices, and what turns it red.
 
-use crate::rig::{failures, green, refused, some};
+use crate::rig::{failures, green, refused, run, some};
 use matrix::Unit;
+use matrix::scenarios::Rooms;
+use matrix::unit::At;
 
 fn of(arm: &'static str, indices: u64) -> Vec<Unit> {
     some("V05", |unit| unit.arm == arm && unit.index().unwrap() < indices)
@@ -30,4 +32,18 @@ fn v05_a_block_without_an_end_turns_it_red() {
     let world = refused(|profile| profile.clock.blocked_max = 1_000);
     let red = failures(&world, &of("blocked", 8));
     assert!(red.contains(&"V05.3 never_closed".to_owned()), "{red:?}");
+}
+
+/// Seeds of the rehearsal that met a short way or a full queue (decision 0014).
+#[test]
+fn v05_seeds_that_found_a_fault_pass() {
+    let unit = |arm, index| Unit::new("V05", arm, "mira", At::Index(index));
+    let short = [1002, 1046, 1525, 1710];
+    let full = [1328, 1441, 1602, 1962, 1963, 2093];
+    let ways = short.iter().flat_map(|&index| [unit("preempted", index), unit("expired", index)]);
+    let units: Vec<Unit> = ways.chain(full.iter().map(|&index| unit("blocked", index))).collect();
+    for outcome in run(&Rooms::reference(), &units) {
+        assert_eq!(outcome.failures, [], "{}", outcome.unit);
+        assert!(outcome.reached.iter().next().is_some(), "{}", outcome.unit);
+    }
 }

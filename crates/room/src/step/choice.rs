@@ -122,22 +122,23 @@ impl Room {
         Some(id)
     }
 
-    /// The queue is full: the least of what waits is taken back, so that the next transaction has a place.
+    /// The queue is full: the least of what waits is taken back, so that the next transaction has a place. What is being
+    /// cleaned up already gives one; and what is blocked no more has ended by that, not by a refusal (edge 22).
     fn make_room(&mut self, tier: Tier) {
-        let least = self
-            .state
-            .queue
-            .items
+        let items = &self.state.queue.items;
+        if items.iter().any(|item| item.phase == Phase::Cleaning) {
+            return;
+        }
+        let least = items
             .iter()
             .filter(|item| item.tier >= tier)
             .filter(|item| {
                 matches!(item.phase, Phase::Proposed | Phase::Pending | Phase::Suspended | Phase::Blocked)
             })
-            .max_by_key(|item| (item.tier, item.id))
-            .map(|item| item.id);
-        if let Some(id) = least {
-            self.clean(id, Label::Canceled);
-        }
+            .max_by_key(|item| (item.tier, item.id));
+        let Some(least) = least else { return };
+        let over = least.phase == Phase::Blocked && self.unblocked(least);
+        self.clean(least.id, if over { Label::Superseded } else { Label::Canceled });
     }
 
     /// What is on the body, or next on it, and belongs to a lower layer makes way.

@@ -79,15 +79,18 @@ impl Room {
 
     fn blocked(&mut self, id: u32) {
         let Some(item) = self.state.queue.get(id) else { return };
-        // What kept it from starting is over: a person is back, a deadline has been met (edge 22).
-        let could = self.start_test(item) == Evidence::Ok && self.phase_fits(item);
-        if could || self.moved_away(item) {
+        if self.unblocked(item) {
             self.clean(id, Label::Superseded);
         } else if item.until.is_some_and(|until| self.state.now >= until)
             && !planted!(self, BlockedWithoutEnd)
         {
             self.clean(id, Label::Abandoned);
         }
+    }
+
+    /// What kept it from starting is over: a person is back, a deadline has been met, its target changed (edge 22).
+    pub(crate) fn unblocked(&self, item: &Item) -> bool {
+        self.start_test(item) == Evidence::Ok && self.phase_fits(item) || self.moved_away(item)
     }
 
     fn suspended(&mut self, id: u32) {

@@ -3,9 +3,10 @@
 use crate::room;
 use room::Room;
 use room::check::Check;
+use room::fixed::ONE;
 use room::grid::Cell;
 use room::input::{self, Command, Input, InputFault, Verb};
-use room::item::{Exit, Goal, Label, Owner};
+use room::item::{Exit, Goal, Label, Owner, Phase};
 use room::kind::Kind;
 use room::profile::Profile;
 use room::record::Feed;
@@ -259,4 +260,35 @@ fn nobody_is_sent_into_a_danger_by_who_assists() {
         });
     }
     assert!(accepted > 0);
+}
+
+#[test]
+fn what_is_blocked_no_more_is_not_taken_back_for_a_place_in_a_full_queue() {
+    // A rehearsed seed whose first choice is to speak.
+    let mut asks = Setup::of("V05", 1441, Identity::Mira);
+    let content = Levels { energy: ONE, hydration: ONE, calories: ONE, engagement: 0, ..levels() };
+    asks.mode = RunMode::Lab;
+    asks.fixture.levels = Some(content);
+    asks.fixture.want = Some(Want { kind: Kind::Speak, target: None, human: Some(0), times: 1 });
+    asks.fixture.before = vec![Command::new(1, Verb::Come).by(0)];
+    let (mut full, mut seen) = (0, 0);
+    for back in 14..130 {
+        let inputs = [(1, Command::new(2, Verb::Leave).by(0)), (back, Command::new(3, Verb::Come).by(0))];
+        let mut room = start(asks.clone());
+        let mut before = 0;
+        let mut ends = Vec::new();
+        run(&mut room, &inputs, 140, |room, events| {
+            if room.now() == back {
+                before = room.state().queue.items.len();
+            }
+            ends.extend(events.iter().filter_map(|what| match what {
+                What::Edge { kind: Kind::Speak, from: Phase::Blocked, label, .. } => Some(*label),
+                _ => None,
+            }));
+        });
+        full += usize::from(before >= 3);
+        seen += ends.len();
+        assert!(ends.iter().all(|label| *label == Label::Superseded), "back at {back}: {ends:?}");
+    }
+    assert!(full > 0 && seen > 50, "{full} times with a full queue, {seen} ends");
 }
