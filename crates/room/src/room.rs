@@ -306,6 +306,7 @@ impl Room {
         let object = crate::shape::object_of(saved, &["setup", "state"])?;
         let setup: Setup = crate::shape::member(object, "setup")?;
         let state: State = crate::shape::member(object, "state")?;
+        state.sound().map_err(|misread| misread.under("state"))?;
         let mut room =
             Room::new(profile, setup).map_err(|_| Misread::here("a setup that can start").under("setup"))?;
         room.paths = Arc::new(Paths::new(&room.grid, &state.world.blocked));

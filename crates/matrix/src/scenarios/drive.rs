@@ -62,12 +62,17 @@ const fn every_tick(id: &'static str) -> Asked {
     Asked { id, demand: Demand::EveryTick }
 }
 
+/// The first save and load comes within so many ticks: the length of the shortest runs.
+const EARLY: u64 = 64;
+
 /// A room and its outcome.
 pub(super) struct Drive<'a> {
     pub(super) room: Room,
     pub(super) outcome: Outcome,
     world: &'a Rooms,
     reload_every: Option<u64>,
+    /// The tick of a first save and load, another one in every run: short runs are saved and loaded too.
+    reload_early: Option<u64>,
     /// Every command that was given, for the record of a failing run.
     pub(super) given: Vec<Input>,
 }
@@ -82,18 +87,18 @@ impl<'a> Drive<'a> {
         let mut room = Room::new(Arc::clone(&world.profile), setup).expect("the setup of a scenario starts");
         (world.prepare)(&mut room);
         let outcome = Outcome::new(unit);
-        Drive { room, outcome, world, reload_every: context.pass.reload_every, given: Vec::new() }
+        let reload_every = context.pass.reload_every;
+        let reload_early = reload_every.map(|period| 1 + mix(room.fold()) % EARLY.min(period));
+        Drive { room, outcome, world, reload_every, reload_early, given: Vec::new() }
     }
 
     /// One tick.
     pub(super) fn step(&mut self, commands: &[Command]) -> &[Event] {
-        if self
-            .reload_every
-            .is_some_and(|period| self.room.now() > 0 && self.room.now().is_multiple_of(period))
-        {
+        let tick = self.room.now();
+        let again = self.reload_every.is_some_and(|period| tick > 0 && tick.is_multiple_of(period));
+        if again || self.reload_early == Some(tick) {
             self.reload();
         }
-        let tick = self.room.now();
         self.given.extend(commands.iter().map(|command| Input { tick, command: command.clone() }));
         self.room.step(commands);
         if tick.is_multiple_of(FOLD_EVERY) {
@@ -195,7 +200,12 @@ fn reload(room: &mut Room, profile: &Arc<Profile>) {
 }
 
 /// Puts the counts and violations of a room into an outcome.
+///
+/// At the end of a run what was kept of the state must be what it is now (a fold that is not renewed sees no change).
 pub(super) fn take_checks(outcome: &mut Outcome, room: &Room) {
+    if room.state().stale().is_some() {
+        outcome.fail("fold", Some(room.now()), "stale");
+    }
     let checks = room.checks();
     for check in Check::ALL {
         if checks.count(check) > 0 {

@@ -7,6 +7,7 @@ mod inputs;
 mod mind;
 mod queue;
 mod regulation;
+mod sound;
 mod world;
 
 pub use body::{Body, Channel, Levels, Pose};

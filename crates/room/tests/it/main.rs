@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod chances;
+mod edited;
 mod odd;
 mod rejects;
 mod replay;
