@@ -4,7 +4,7 @@ use super::{Check, Checks};
 use crate::item::{Item, Owner, Phase};
 use crate::room::Room;
 use crate::section::{Phase as TickPhase, bit};
-use crate::state::{ControlMode, SafetyMode, World};
+use crate::state::{ControlMode, HUMANS, SafetyMode, World};
 use crate::world::{Family, Obj, Parent, Place};
 
 /// Who may write the visible world and what is hidden in it.
@@ -190,39 +190,43 @@ impl Room {
     }
 }
 
-/// Each object is on exactly one list, and its own parent says which.
+/// The lists of a world: what each object holds, the floor, what stands, what is gone, the hands; one more for a parent
+/// that there is not.
+const LISTS: usize = Obj::COUNT + 4 + HUMANS + 1;
+/// Where the lists that belong to no object begin.
+const FLOOR: usize = Obj::COUNT;
+
+/// Each object is on exactly one list, and its own parent says which: the lists as the objects tell them are the lists that
+/// are kept.
 fn parents(world: &World, hand: Option<Obj>) -> Option<u64> {
-    let mut seen = 0_u32;
-    let mut twice = 0_u32;
-    let mut add = |mask: u32| {
-        twice |= seen & mask;
-        seen |= mask;
+    let mut told = [0_u32; LISTS];
+    for (n, object) in world.objects.iter().enumerate() {
+        told[list(object.parent)] |= 1 << n;
+    }
+    let mut kept = [0_u32; LISTS];
+    kept[..FLOOR].copy_from_slice(&world.inside);
+    kept[FLOOR] = world.floor;
+    kept[FLOOR + 1] = world.fixed;
+    kept[FLOOR + 2] = world.destroyed;
+    kept[FLOOR + 3] = hand.map_or(0, Obj::bit);
+    for (n, human) in world.humans.iter().enumerate() {
+        kept[FLOOR + 4 + n] = human.hand.map_or(0, Obj::bit);
+    }
+    let wrong = told.iter().zip(&kept).map(|(told, kept)| told ^ kept).find(|wrong| *wrong != 0)?;
+    Some(u64::from(wrong.trailing_zeros()))
+}
+
+/// The list that a parent means.
+#[inline]
+fn list(parent: Parent) -> usize {
+    let (first, of) = match parent.place {
+        Place::Surface | Place::Container => (0, usize::from(parent.of)),
+        Place::Cell => return FLOOR,
+        Place::Fixed => return FLOOR + 1,
+        Place::Destroyed => return FLOOR + 2,
+        Place::AgentHand => return FLOOR + 3,
+        Place::HumanHand => (FLOOR + 4, usize::from(parent.of)),
     };
-    add(world.floor);
-    add(world.fixed);
-    add(world.destroyed);
-    for mask in world.inside {
-        add(mask);
-    }
-    add(hand.map_or(0, Obj::bit));
-    for human in &world.humans {
-        add(human.hand.map_or(0, Obj::bit));
-    }
-    let wrong = Obj::ALL.into_iter().find(|obj| {
-        let parent = world.object(*obj).parent;
-        let list = match parent.place {
-            Place::Cell => world.floor,
-            Place::Fixed => world.fixed,
-            Place::Destroyed => world.destroyed,
-            Place::Surface | Place::Container => world.inside[usize::from(parent.of)],
-            Place::AgentHand => hand.map_or(0, Obj::bit),
-            Place::HumanHand => world.humans[usize::from(parent.of)].hand.map_or(0, Obj::bit),
-        };
-        list & obj.bit() == 0
-    });
-    match wrong {
-        Some(obj) => Some(obj as u64),
-        None if twice != 0 || seen.count_ones() as usize != Obj::COUNT => Some(u64::from(twice)),
-        None => None,
-    }
+    let last = if first == 0 { FLOOR } else { LISTS - 1 };
+    if first + of < last { first + of } else { LISTS - 1 }
 }

@@ -220,13 +220,11 @@ impl Room {
     /// A channel that can be served never reaches 0 (GD-30).
     pub(super) fn survival(&self, checks: &mut Checks) {
         checks.checked(Check::Survival);
-        for channel in Channel::ALL {
-            let level = self.state.levels.of(channel);
+        let boundary = self.profile.regulation.failure_boundary;
+        for (channel, level) in Channel::ALL.into_iter().zip(self.state.levels.all()) {
             let n = channel.index();
-            if level < checks.lowest[n] {
-                checks.lowest[n] = level;
-            }
-            if level > self.profile.regulation.failure_boundary {
+            checks.lowest[n] = checks.lowest[n].min(level);
+            if level > boundary {
                 checks.excused &= !channel.bit();
             } else if self.state.regulation.control[n] != Controllable::Yes || self.tick.edited.is_some() {
                 // It came to its end when nothing could serve it, or was put there: that it can be served again is no failure.

@@ -82,14 +82,21 @@ impl Levels {
     #[inline]
     #[must_use]
     pub fn of(&self, channel: Channel) -> i64 {
-        match channel {
-            Channel::Hydration => self.hydration,
-            Channel::Calories => self.calories,
-            Channel::Energy => self.energy,
-            Channel::Pain => crate::fixed::ONE - self.pain,
-            Channel::Thermal => self.thermal,
-            Channel::Posture => self.posture,
-        }
+        self.all()[channel.index()]
+    }
+
+    /// The levels of all channels in their order, µ.
+    #[inline]
+    #[must_use]
+    pub const fn all(&self) -> [i64; Channel::COUNT] {
+        [
+            self.hydration,
+            self.calories,
+            self.energy,
+            crate::fixed::ONE - self.pain,
+            self.thermal,
+            self.posture,
+        ]
     }
 
     /// Comfort of the screen: the worst of the three, never their mean (RC-REG-09).

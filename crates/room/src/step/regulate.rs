@@ -88,8 +88,7 @@ impl Room {
     }
 
     fn bands(&mut self) {
-        for channel in Channel::ALL {
-            let level = self.state.levels.of(channel);
+        for (channel, level) in Channel::ALL.into_iter().zip(self.state.levels.all()) {
             #[cfg(feature = "faults")]
             let level = self.seen_level(level);
             let from = self.state.regulation.band[channel.index()];
@@ -104,22 +103,18 @@ impl Room {
     /// Which channels have reached their latest start or are in danger (GD-33).
     fn deadlines(&mut self, doing: Doing) {
         let mut mask = 0;
-        let hot = self.tick_hot();
-        for channel in Channel::ALL {
-            let n = channel.index();
-            if self.state.regulation.control[n] != Controllable::Yes {
-                continue;
-            }
-            let danger = self.state.regulation.band[n] == Band::Danger;
-            let falling = falling(&self.profile, channel, doing, hot);
-            let near = falling > 0
-                && self.state.levels.of(channel)
-                    < self.profile.regulation.danger_enter + falling * self.margin(channel);
-            if (danger || near) && !planted!(self, DeadlineUnseen) {
-                mask |= channel.bit();
-            }
+        let levels = self.state.levels.all();
+        let falling = falling(&self.profile, doing, self.tick_hot());
+        let regulation = &*self.state.regulation;
+        let edge = self.profile.regulation.danger_enter;
+        for n in 0..Channel::COUNT {
+            let margin = self.margins[n][usize::from(regulation.fallible[n])];
+            let near = falling[n] > 0 && levels[n] < edge + falling[n] * margin;
+            let due = regulation.band[n] == Band::Danger || near;
+            let served = regulation.control[n] == Controllable::Yes;
+            mask |= u8::from(served && due && !planted!(self, DeadlineUnseen)) << n;
         }
-        let before = self.state.regulation.tier1;
+        let before = regulation.tier1;
         if mask != before {
             let regulation = self.state.regulation.edit(self.phase);
             regulation.tier1 = mask;
@@ -146,7 +141,7 @@ impl Room {
 
     /// The first tick after `now` at which the channel would be below the danger threshold at its natural rate.
     fn danger_time(&self, channel: Channel, doing: Doing) -> Option<u64> {
-        let falling = falling(&self.profile, channel, doing, self.tick_hot());
+        let falling = falling(&self.profile, doing, self.tick_hot())[channel.index()];
         if falling <= 0 {
             return None;
         }
@@ -286,21 +281,18 @@ fn posture(profile: &Profile, level: i64, doing: Doing) -> i64 {
     }
 }
 
-/// How much a channel loses in a tick by itself; 0 when it does not.
-fn falling(profile: &Profile, channel: Channel, doing: Doing, thermal: Option<i64>) -> i64 {
+/// How much each channel loses in a tick by itself; 0 or less where it does not.
+#[inline]
+fn falling(profile: &Profile, doing: Doing, thermal: Option<i64>) -> [i64; Channel::COUNT] {
     let rates = &profile.regulation;
-    match channel {
-        Channel::Hydration => -rates.hydration_rate,
-        Channel::Calories => -rates.calories_rate,
-        Channel::Energy => -energy_rate(profile, doing),
-        Channel::Pain => 0,
-        Channel::Thermal => thermal.unwrap_or(0),
-        Channel::Posture => match doing {
-            Doing::Working => -rates.posture_repair,
-            Doing::Standing => -rates.posture_stand,
-            _ => 0,
-        },
-    }
+    let posture = match doing {
+        Doing::Working => -rates.posture_repair,
+        Doing::Standing => -rates.posture_stand,
+        _ => 0,
+    };
+    let pain = 0;
+    let thermal = thermal.unwrap_or(0);
+    [-rates.hydration_rate, -rates.calories_rate, -energy_rate(profile, doing), pain, thermal, posture]
 }
 
 /// The band of a level that nobody knows more of.

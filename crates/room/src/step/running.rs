@@ -41,14 +41,15 @@ impl Room {
     fn run_fixed(&mut self, id: u32) {
         let Some(item) = self.state.queue.get(id) else { return };
         let (kind, tick) = (item.kind, item.running_tick(self.state.now).cast_signed());
-        let row = *self.profile.interaction.of(kind);
-        if let Some(part) = row.part_at(tick) {
+        let row = self.profile.interaction.of(kind);
+        let (last, part) = (row.maximum, row.part_at(tick).map(|part| (part, row.commit_spans[part])));
+        if let Some((part, span)) = part {
             let evidence = self.commit_test(item);
             if evidence != Evidence::Ok {
                 self.fail(id, evidence);
                 return;
             }
-            self.commit(id, part, row.commit_spans[part]);
+            self.commit(id, part, span);
         }
         if self
             .state
@@ -59,7 +60,7 @@ impl Room {
         {
             self.edge(id, Phase::Running);
         }
-        if tick >= row.maximum
+        if tick >= last
             && !(planted!(self, RunWithoutEnd) && kind == Kind::LookAt)
             && self.state.queue.get(id).is_some_and(|i| i.phase == Phase::Running)
         {
