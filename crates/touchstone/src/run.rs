@@ -3,7 +3,7 @@
 use crate::output::{self, Busy, Tone, paint};
 use canon::{Value, shown};
 use desk::gate::Judgement;
-use desk::run::{Options, Phase, Report, RunError};
+use desk::run::{FeedbackInto, Options, Phase, Report, Retry, RunError};
 use desk::sandbox::{Choice, Level};
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -19,6 +19,7 @@ use verdict::StopReason;
 /// Exit: 0 accepted, 20 refused, 21 inconclusive, 22 infrastructure void, 64 wrong use.
 ///
 /// Example: touchstone run --suite ../checks -- python3 my_agent.py
+/// Example: touchstone run --suite ../checks --retry revise -- python3 my_agent.py
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Args {
@@ -34,6 +35,19 @@ pub(crate) struct Args {
     /// Folder for the receipts: new or empty, outside the workspace [default: ~/.touchstone/runs/TASK].
     #[arg(long, value_name = "DIR")]
     run_dir: Option<PathBuf>,
+    /// After an attempt that failed: nothing, a fresh workspace, or the same workspace and what failed.
+    #[arg(long, value_parser = ["none", "resample", "revise"], default_value = "none")]
+    retry: String,
+    /// Most attempts, a ceiling on cost [default: 1, with a retry 3].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    max_attempts: Option<u32>,
+    /// How the agent is told what failed: VACANT_FEEDBACK.md in its folder, {VACANT_FEEDBACK} at the end of one of its
+    /// arguments, or both.
+    #[arg(long, value_parser = ["file", "prompt", "both"], default_value = "file")]
+    feedback_into: String,
+    /// 1: checks decide. 0: record only; no checks, no receipt, the agent's own exit code [default: $VACANT, or 1].
+    #[arg(long, value_parser = ["0", "1"])]
+    vacant: Option<String>,
     /// Name of the task [default: generated].
     #[arg(long, value_name = "ID")]
     task_id: Option<String>,
@@ -66,7 +80,10 @@ pub(crate) struct Args {
 /// Runs the verb and returns its exit code.
 pub(crate) fn run(args: Args) -> u8 {
     let json = args.json;
-    let options = options(args);
+    let options = match options(args) {
+        Ok(options) => options,
+        Err(why) => return output::usage(&why),
+    };
     if let Err(error) = stop_on_signals(&options.interrupted) {
         return output::usage(&format!("signals cannot be handled: {error}"));
     }
@@ -74,7 +91,7 @@ pub(crate) fn run(args: Args) -> u8 {
     match desk::run::run(&options, &|phase| busy.with(words(phase))) {
         Ok(report) => {
             print(&report, json);
-            report.stop.exit_code()
+            report.exit_code
         }
         Err(RunError::Usage(error)) => output::usage(&error.to_string()),
         Err(error) => {
@@ -94,8 +111,12 @@ fn words(phase: Phase) -> Option<&'static str> {
     }
 }
 
-fn options(args: Args) -> Options {
-    Options {
+fn options(args: Args) -> Result<Options, String> {
+    Ok(Options {
+        gated: gated(args.vacant.as_deref())?,
+        retry: named(Retry::ALL, Retry::word, &args.retry),
+        max_attempts: args.max_attempts,
+        feedback_into: named(FeedbackInto::ALL, FeedbackInto::word, &args.feedback_into),
         run_dir: args.run_dir,
         suite: args.suite,
         allow_no_suite: args.allow_no_suite,
@@ -111,6 +132,22 @@ fn options(args: Args) -> Options {
         }),
         discard_frozen: args.discard_frozen,
         ..Options::new(args.workspace, args.command)
+    })
+}
+
+/// The member of a closed list that an argument names; the argument's parser knows the same words.
+fn named<T: Copy + Default, const N: usize>(all: [T; N], word: fn(T) -> &'static str, name: &str) -> T {
+    all.into_iter().find(|member| word(*member) == name).unwrap_or_default()
+}
+
+/// Whether the desk judges: the argument, else the variable, else yes (10.1).
+fn gated(argument: Option<&str>) -> Result<bool, String> {
+    let variable = std::env::var_os("VACANT").filter(|value| !value.is_empty());
+    let variable = variable.map(|value| value.to_string_lossy().into_owned());
+    match argument.map(str::to_owned).or(variable).as_deref() {
+        None | Some("1") => Ok(true),
+        Some("0") => Ok(false),
+        Some(other) => Err(format!("VACANT={}: 0 or 1 is needed", shown(other.as_bytes()))),
     }
 }
 
@@ -163,6 +200,9 @@ pub(crate) fn lines(report: &Report) -> Vec<String> {
     if report.stop == StopReason::NoSuite && !given {
         say("go on", "give --suite DIR, or --allow-no-suite to say that nothing is measured".to_owned());
     }
+    if report.max_attempts > 1 {
+        say("attempts", format!("{} of at most {}", report.attempts_used, report.max_attempts));
+    }
     say("agent", agent(report));
     say("delivery", delivery(report));
     if let Some(level) = report.sandbox_level {
@@ -171,8 +211,13 @@ pub(crate) fn lines(report: &Report) -> Vec<String> {
             say("go on", "see \"The sandbox says what it measured\" in README".to_owned());
         }
     }
-    say("receipts", format!("{} entries in {}", report.entries_n, shown_path(report)));
-    say("head", report.head.to_hex());
+    match report.head {
+        Some(head) => {
+            say("receipts", format!("{} entries in {}", report.entries_n, shown_path(report)));
+            say("head", head.to_hex());
+        }
+        None => say("receipts", format!("none, by --vacant 0; the record is in {}", shown_path(report))),
+    }
     lines
 }
 

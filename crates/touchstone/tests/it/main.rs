@@ -21,6 +21,7 @@ mod made_runs;
 mod peer;
 mod places;
 mod record;
+mod retry;
 mod room;
 mod run;
 mod stage;
