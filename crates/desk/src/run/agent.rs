@@ -3,6 +3,7 @@
 use super::folder::Folder;
 use super::options::Options;
 use super::orphans_killed;
+use crate::agents::environment::without_desk;
 use crate::sandbox::{Limits, Status, Stdin, sweep};
 use crate::supervise::{self, Killer, Output, Start};
 use std::ffi::OsString;
@@ -88,8 +89,9 @@ impl Agent<'_> {
     }
 }
 
-/// The agent keeps the user's environment; only its working folder is told anew.
+/// The agent keeps the user's environment but for what is meant for the desk; its working folder is told anew.
 fn environment(workspace: &std::path::Path) -> Vec<(OsString, OsString)> {
-    let kept = std::env::vars_os().filter(|(name, _)| name != "PWD" && name != "OLDPWD");
+    let given = without_desk(std::env::vars_os().collect());
+    let kept = given.into_iter().filter(|(name, _)| name != "PWD" && name != "OLDPWD");
     kept.chain([("PWD".into(), workspace.into())]).collect()
 }

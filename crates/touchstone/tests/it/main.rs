@@ -1,6 +1,7 @@
 //! The binary as a user runs it.
 #![allow(clippy::unwrap_used)]
 
+mod agents;
 mod attest;
 mod clones;
 mod command_suites;

@@ -371,3 +371,22 @@ fn the_words_on_the_screen() {
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("ACCEPTED  visible_pass") && text.contains("attempts  2 of at most 3"), "{text}");
 }
+
+/// 10.4: what an agent can see of its run is the same in both arms, so what it asks a model is too.
+#[test]
+fn both_arms_look_the_same_to_the_agent() {
+    let dump = "{ env | sort; pwd; id; ls -la; umask; printf '%s|' \"$0\" \"$@\"; readlink /proc/self/fd/0; } > ../seen";
+    // One workspace for both: its path and times are seen too.
+    let stage = Stage::python(&[ADD]);
+    let mut seen = Vec::new();
+    for (arm, variable) in [("0", "0"), ("1", "1"), ("0", "1"), ("1", "0")] {
+        let mut command = stage.command_line(&["--vacant", arm], &["/bin/sh", "-c", dump, "sh", "do it"]);
+        let ran =
+            ran(command.env("VACANT", variable).env("VACANT_RUN_UPSTREAM_OPENAI", arm).output().unwrap());
+        assert_eq!(ran.code, Some(if arm == "0" { 0 } else { 20 }), "{}", ran.stderr);
+        seen.push(fs::read_to_string(stage.path("seen")).unwrap());
+        fs::remove_dir_all(stage.path("run")).unwrap();
+    }
+    assert!(seen[0].contains("do it|/dev/null") && !seen[0].contains("VACANT"), "{}", seen[0]);
+    assert!(seen.iter().all(|arm| *arm == seen[0]), "{seen:?}");
+}
