@@ -109,7 +109,9 @@ impl Pointed {
         let fill = Fill { door, folder: pointed.folder.clone(), model };
         for file in &preset.files {
             let path = fill.folder.clone().unwrap_or_default().join(&file.path);
-            let written = write_new(&path, fill.text(&file.text).trim_start().as_bytes(), 0o600);
+            let parents = path.parent().map_or(Ok(()), std::fs::create_dir_all);
+            let text = fill.text(&file.text);
+            let written = parents.and_then(|()| write_new(&path, text.trim_start().as_bytes(), 0o600));
             written.map_err(|error| PointError::Folder(path, error))?;
         }
         let variables = &mut pointed.environment.variables;
