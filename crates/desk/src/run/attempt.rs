@@ -5,7 +5,7 @@ use super::folder::Folder;
 use super::journal::Journal;
 use super::options::Options;
 use super::payload::{Facts, Hashes, argv_sha256};
-use super::{Phase, RunError};
+use super::{Event, Phase, RunError, Watch};
 use crate::gate::{self, Delivery, GateReason, Judgement, Readiness, StoredSuite};
 use crate::sandbox::{Level, Sandbox, Status, Strays};
 use crate::store::write_atomic;
@@ -65,7 +65,7 @@ pub(super) struct Desk<'a> {
     pub(super) readiness: &'a Readiness,
     /// The workspace at the start of the run.
     pub(super) before: &'a Scan,
-    pub(super) watch: &'a dyn Fn(Phase),
+    pub(super) watch: Watch<'a>,
 }
 
 /// What an attempt starts from.
@@ -99,10 +99,14 @@ impl Desk<'_> {
             judgement: None,
             trouble: None,
         };
-        (self.watch)(Phase::Agent);
+        (self.watch)(Event::attempt_started(facts, &attempt));
+        (self.watch)(Event::Phase(Phase::Agent));
         let outcomes = match (Agent { options: self.options, folder, command }).run() {
             Ok(outcome) => {
                 attempt.agent = Some(outcome);
+                if let Some(event) = Event::agent_exited(&attempt) {
+                    (self.watch)(event);
+                }
                 self.after_agent(folder, journal, &mut attempt)?
             }
             Err(trouble) => Outcomes::stopped(StopReason::AgentSpawnFailed, trouble),
@@ -133,14 +137,14 @@ impl Desk<'_> {
             return Ok(interrupted());
         }
         attempt.suite_unchanged = self.suite.map(StoredSuite::unchanged_on_disk);
-        (self.watch)(Phase::Freezing);
+        (self.watch)(Event::Phase(Phase::Freezing));
         let after = match meddled(untouched, attempt) {
             Some(refused) => return Ok(refused),
             None => self.frozen(folder, attempt),
         };
         let outcomes = match after {
             Ok(after) => {
-                (self.watch)(Phase::Checking);
+                (self.watch)(Event::Phase(Phase::Checking));
                 self.judged(folder, attempt.number, &after)
             }
             Err(outcomes) => outcomes,

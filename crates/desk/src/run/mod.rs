@@ -3,6 +3,7 @@
 
 mod agent;
 mod attempt;
+mod event;
 mod folder;
 mod journal;
 mod options;
@@ -13,6 +14,7 @@ mod reset;
 mod retry;
 mod usage;
 
+pub use event::{EVENTS_SCHEMA, Event, Phase};
 pub use options::Options;
 pub use record::Report;
 pub use retry::{FEEDBACK_FILE, FeedbackInto, PLACEHOLDER, Retry};
@@ -23,6 +25,7 @@ use crate::sandbox::{Establish, Sandbox, Strays, Unavailable};
 use crate::store::{StoreError, json_line, write_atomic};
 use crate::workspace::{Limits, Scan, scan};
 use attempt::{Attempt, Beginning, Desk};
+use canon::Digest;
 use folder::{Folder, Prepared};
 use journal::Journal;
 use payload::{Ending, Facts, Hashes};
@@ -68,30 +71,18 @@ impl std::fmt::Display for RunError {
 
 impl std::error::Error for RunError {}
 
-/// What a run is busy with, for whoever watches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
-    /// Reading suite and workspace, measuring the sandbox.
-    Preparing,
-    /// The agent runs.
-    Agent,
-    /// The workspace is copied and hashed.
-    Freezing,
-    /// The checks run.
-    Checking,
-    /// It is over.
-    Ended,
-}
+/// Who is told what happens. It must not block.
+pub type Watch<'a> = &'a dyn Fn(Event);
 
-/// Runs an agent and judges what it delivers. `watch` is told what the run is busy with.
-pub fn run(options: &Options, watch: &dyn Fn(Phase)) -> Result<Report, RunError> {
+/// Runs an agent and judges what it delivers. `watch` is told what happens.
+pub fn run(options: &Options, watch: Watch<'_>) -> Result<Report, RunError> {
     let report = run_phases(options, watch);
-    watch(Phase::Ended);
+    watch(Event::Phase(Phase::Ended));
     report
 }
 
-fn run_phases(options: &Options, watch: &dyn Fn(Phase)) -> Result<Report, RunError> {
-    watch(Phase::Preparing);
+fn run_phases(options: &Options, watch: Watch<'_>) -> Result<Report, RunError> {
+    watch(Event::Phase(Phase::Preparing));
     let started = Instant::now();
     protect();
     let Prepared { mut folder, suite, plan } = folder::prepare(options)?;
@@ -112,6 +103,7 @@ fn run_phases(options: &Options, watch: &dyn Fn(Phase)) -> Result<Report, RunErr
         return Err(UsageError::NothingDeclared(file).into());
     }
     journal.append("run_start", facts.start())?;
+    watch(Event::run_started(&facts));
     let ending = match sandbox {
         Err(unavailable) => Ending::of(StopReason::SandboxUnavailable, unavailable.to_string()),
         Ok(sandbox) => {
@@ -132,7 +124,9 @@ fn run_phases(options: &Options, watch: &dyn Fn(Phase)) -> Result<Report, RunErr
             }
         }
     };
-    record::finish(started, &folder, &mut journal, &mut facts, ending)
+    let (report, ended) = record::finish(started, &folder, &mut journal, &mut facts, ending)?;
+    watch(ended);
+    Ok(report)
 }
 
 /// What holds for this process from here on.
@@ -167,6 +161,9 @@ fn attempts(
         // A void attempt is signed too once there was something to judge: what was frozen stays on the chain.
         if !attempt.stop.is_void() || attempt.end.is_some() {
             journal.append("ws_attempt", facts.attempt(&attempt))?;
+        }
+        if let Some(event) = Event::gate_ran(&attempt) {
+            (desk.watch)(event);
         }
         if desk.options.discard_frozen {
             folder.discard_frozen(number);
@@ -279,6 +276,12 @@ fn revised(desk: &Desk<'_>, folder: &Folder, facts: &Facts, last: &Attempt) -> R
         let written = reset::remove(&path).and_then(|()| write_atomic(&path, text.as_bytes(), 0o644));
         written.map_err(|error| unfit(format!("{FEEDBACK_FILE} cannot be written: {error}")))?;
     }
+    (desk.watch)(Event::FeedbackReady {
+        attempt: last.number,
+        feedback_delivery: plan.into.word(),
+        feedback_bytes: text.len() as u64,
+        feedback_sha256: Digest::of(text.as_bytes()),
+    });
     let now: Scan = scan(&folder.workspace, &Limits::default())
         .map_err(|fault| unfit(format!("{}: {fault}", fault.code())))?;
     Ok((Hashes::of(&now), Some(text)))

@@ -2,6 +2,7 @@
 
 use super::RunError;
 use super::attempt::Attempt;
+use super::event::Event;
 use super::folder::{Folder, ROWS};
 use super::journal::Journal;
 use super::payload::{Ending, Facts, cases_word};
@@ -72,7 +73,7 @@ impl Report {
 /// Most paths that the summary lists of one kind.
 const PATHS_MAX: usize = 1000;
 
-/// Writes `visible`, summary and row, then signs the end.
+/// Writes `visible`, summary and row, then signs the end; gives what the user and what a watcher is told.
 ///
 /// The commit point: the run has ended when the line of its `ws_verdict` or `run_void` is on disk. A crash before
 /// leaves a chain whose run was opened and not ended, which `verify` calls BROKEN; a crash after leaves everything.
@@ -82,7 +83,7 @@ pub(super) fn finish(
     journal: &mut Journal,
     facts: &mut Facts,
     ending: Ending,
-) -> Result<Report, RunError> {
+) -> Result<(Report, Event), RunError> {
     let mut files = Vec::new();
     let mut signed_files = Object::new();
     let mut add = |name: String, bytes: Vec<u8>| {
@@ -108,7 +109,9 @@ pub(super) fn finish(
     write_together(&folder.run_dir, &files).map_err(|(path, error)| RunError::Io(path, error))?;
     let kind = if ending.stop.is_void() { "run_void" } else { "ws_verdict" };
     journal.append(kind, facts.verdict(&ending, summary_sha256, &row))?;
-    Ok(report(folder, journal, facts, ending, summary))
+    let report = report(folder, journal, facts, &ending, summary);
+    let ended = Event::run_ended(facts, &ending, &report);
+    Ok((report, ended))
 }
 
 fn summary(folder: &Folder, facts: &Facts, ending: &Ending, wall_ms: u64, files: Object) -> Value {
@@ -240,7 +243,7 @@ fn listed(changes: &Changes) -> Value {
         .into()
 }
 
-fn report(folder: &Folder, journal: &Journal, facts: &mut Facts, ending: Ending, summary: Value) -> Report {
+fn report(folder: &Folder, journal: &Journal, facts: &Facts, ending: &Ending, summary: Value) -> Report {
     let why = facts.sandbox.as_ref().and_then(|sandbox| sandbox.get("why_not_full"));
     let last = facts.last();
     let agent = last.and_then(|attempt| attempt.agent.as_ref());
@@ -249,8 +252,8 @@ fn report(folder: &Folder, journal: &Journal, facts: &mut Facts, ending: Ending,
         exit_code: exit_code(folder.arm, ending.stop, facts),
         task_id: folder.task_id.clone(),
         run_dir: folder.run_dir.clone(),
-        judgement: ending.judgement,
-        trouble: ending.trouble,
+        judgement: ending.judgement.clone(),
+        trouble: ending.trouble.clone(),
         attempts_used: facts.attempts_used(),
         max_attempts: facts.plan.max_attempts,
         agent_rc: agent.and_then(|agent| agent.rc),

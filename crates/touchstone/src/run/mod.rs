@@ -1,10 +1,15 @@
 //! `touchstone run`: the launcher's arguments, and its answer for people and for machines.
 
-use crate::output::{self, Busy, Tone, paint};
+mod events;
+mod status;
+
+use crate::output::{self, Tone, paint};
 use canon::{Value, shown};
 use desk::gate::Judgement;
-use desk::run::{FeedbackInto, Options, Phase, Report, Retry, RunError};
+use desk::run::{FeedbackInto, Options, Report, Retry, RunError};
 use desk::sandbox::{Choice, Level};
+use events::Events;
+use status::Status;
 use std::ffi::OsString;
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -66,6 +71,9 @@ pub(crate) struct Args {
     /// The least confinement; below it the run is void (22), never silently weaker.
     #[arg(long, value_parser = ["full", "landlock"])]
     require_sandbox: Option<String>,
+    /// Write what happens as JSON Lines to the end of this file; it must lie outside the workspace.
+    #[arg(long, value_name = "FILE")]
+    events: Option<PathBuf>,
     /// Remove the frozen copy at the end.
     #[arg(long)]
     discard_frozen: bool,
@@ -80,15 +88,30 @@ pub(crate) struct Args {
 /// Runs the verb and returns its exit code.
 pub(crate) fn run(args: Args) -> u8 {
     let json = args.json;
+    let file = args.events.clone();
     let options = match options(args) {
         Ok(options) => options,
+        Err(why) => return output::usage(&why),
+    };
+    let events = match file.map(|file| Events::open(&file, &options.workspace)).transpose() {
+        Ok(events) => events,
         Err(why) => return output::usage(&why),
     };
     if let Err(error) = stop_on_signals(&options.interrupted) {
         return output::usage(&format!("signals cannot be handled: {error}"));
     }
-    let busy = Busy::default();
-    match desk::run::run(&options, &|phase| busy.with(words(phase))) {
+    let status = Status::new(options.inherit_stdin, Arc::clone(&options.interrupted));
+    let ran = desk::run::run(&options, &|event| {
+        status.tell(&event);
+        if let Some(events) = &events {
+            events.tell(&event);
+        }
+    });
+    let lost_n = events.as_ref().map_or(0, Events::lost_n);
+    if lost_n > 0 {
+        let _ = writeln!(std::io::stderr().lock(), "touchstone: {lost_n} events could not be written");
+    }
+    match ran {
         Ok(report) => {
             print(&report, json);
             report.exit_code
@@ -98,16 +121,6 @@ pub(crate) fn run(args: Args) -> u8 {
             let _ = writeln!(std::io::stderr().lock(), "touchstone: void: {error}");
             StopReason::DeskFault.exit_code()
         }
-    }
-}
-
-/// What a phase is called on the screen; nothing while the agent has it, and at the end.
-fn words(phase: Phase) -> Option<&'static str> {
-    match phase {
-        Phase::Preparing => Some("reading suite and workspace, measuring the sandbox"),
-        Phase::Agent | Phase::Ended => None,
-        Phase::Freezing => Some("freezing the workspace"),
-        Phase::Checking => Some("running the checks"),
     }
 }
 
