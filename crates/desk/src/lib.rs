@@ -1,5 +1,6 @@
 //! Shell ring: runs agents and checks.
 
+pub mod agents;
 pub mod command_suite;
 pub mod gate;
 pub mod keydir;

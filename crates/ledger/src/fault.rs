@@ -110,6 +110,8 @@ canon::codes! {
         ArmWithoutReceipts = "arm_without_receipts",
         /// A tier is written in the chain, but not measured inside the agent's namespace (31.20).
         TierNotMeasuredInside = "tier_not_measured_inside",
+        /// Requests were counted, and the index that says what they were is not there (31.11).
+        WireIndexMissing = "wire_index_missing",
     }
 }
 

@@ -105,6 +105,13 @@ const CASES: &[(&str, &str, Spoil)] = &[
     ("zero requests", "VOID no_requests_seen", |files, _| {
         *files = run_of(Some(0), "ws_verdict", "visible_pass")
     }),
+    ("an answered call", "OK", |files, _| *files = run_with_call("/v1/messages", false)),
+    ("only a blocked call", "VOID no_model_call_succeeded", |files, _| {
+        *files = run_with_call("/v1/messages", true);
+    }),
+    ("only a list of models", "VOID no_model_call_succeeded", |files, _| {
+        *files = run_with_call("/v1/models", false);
+    }),
     ("void run", "VOID agent_spawn_failed", |files, _| {
         *files = run_of(None, "run_void", "agent_spawn_failed")
     }),
@@ -169,6 +176,15 @@ fn run_of(requests: Option<i64>, end: &str, stop_reason: &str) -> Files {
         (ROWS.to_owned(), rows),
         (SUMMARY.to_owned(), summary),
     ])
+}
+
+/// The same with one call.
+fn run_with_call(path: &str, blocked: bool) -> Files {
+    let mut files = run_of(Some(1), "ws_verdict", "visible_pass");
+    let call = Object::new().with("method", "POST").with("path", path).with("status", 200_i64);
+    let call = canon::canonical(&Value::Object(call.with("blocked", blocked)));
+    files.insert("wire_RUN-ON/index.jsonl".to_owned(), call);
+    files
 }
 
 /// The public key file that stands beside a chain.

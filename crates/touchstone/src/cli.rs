@@ -1,8 +1,8 @@
 //! Arguments in: the verbs and what they take.
 
 use crate::{
-    attest, certificate, conform, demo, exit, golden, kernel, key, matrix, output, reasons, record, room,
-    run, verify, workspace,
+    agents, attest, certificate, conform, demo, exit, golden, kernel, key, matrix, output, reasons, record,
+    room, run, verify, workspace,
 };
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Parser, Subcommand};
@@ -34,6 +34,8 @@ enum Verb {
     Demo(demo::Args),
     /// Run an agent, check its delivery, sign the verdict.
     Run(run::Args),
+    /// List the agents that are known by name, what each needs, and which are installed.
+    Agents(agents::Args),
     /// Check receipts offline: ours and the Python peer's.
     Verify(verify::Args),
     /// Grade a runtime by its runs: is it reproducible?
@@ -77,6 +79,7 @@ pub(crate) fn main() -> ExitCode {
     ExitCode::from(output::heard(match cli.verb {
         Verb::Demo(args) => demo::run(&args),
         Verb::Run(args) => run::run(args),
+        Verb::Agents(args) => agents::run(&args),
         Verb::Verify(args) => verify::run(&args),
         Verb::Conform(args) => conform::run(args),
         Verb::Golden(args) => golden::run(&args),

@@ -1,5 +1,6 @@
 //! The binary: arguments in, words out, exit codes.
 
+mod agents;
 mod attest;
 mod certificate;
 mod cli;

@@ -53,6 +53,7 @@ fn emitted() -> Vec<(&'static str, Vec<&'static str>)> {
         of("process", Cannot::CODES),
         of("process", Strays::CODES),
         of("process", StartError::CODES),
+        of("process", desk::agents::PointError::CODES),
         ("run", StopReason::ALL.iter().map(|reason| reason.code()).collect()),
         of("record", record::Cause::CODES),
         of("kernel", kernel::skill::Fault::CODES),

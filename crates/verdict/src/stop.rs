@@ -63,6 +63,8 @@ stop_reasons! {
     Ungated = "ungated", 0;
     /// A check failed, was not reported, or nothing passed.
     VisibleFail = "visible_fail", 20;
+    /// Every attempt that was allowed failed.
+    AttemptsExhausted = "attempts_exhausted", 20;
     /// There is no suite, or a suite without checks.
     NoSuite = "no_suite", 20;
     /// What the agent left behind cannot be hashed, frozen or confined (ruling 16).
@@ -71,6 +73,10 @@ stop_reasons! {
     VisibleUnstable = "visible_unstable", 21;
     /// The workspace kept changing while it was copied.
     WsMovedDuringFreeze = "ws_moved_during_freeze", 22;
+    /// The workspace cannot be put back to what it was at the start.
+    WsResetFailed = "ws_reset_failed", 22;
+    /// Text that the desk was about to add holds rhetoric of responsibility or punishment (KS-1).
+    Ks1Violation = "ks1_violation", 22;
     /// The agent's command cannot be started.
     AgentSpawnFailed = "agent_spawn_failed", 22;
     /// The required sandbox level is not to be had on this machine.

@@ -80,6 +80,11 @@ pub struct StoredSuite {
 }
 
 impl StoredSuite {
+    /// The bytes of every file.
+    pub fn texts(&self) -> impl Iterator<Item = &[u8]> {
+        self.files.iter().map(|(_, bytes)| bytes.as_slice())
+    }
+
     /// Reads the suite in `folder`.
     pub fn read(folder: &Path) -> Result<StoredSuite, SuiteError> {
         let limits = Limits { entries_max: 100_000, bytes_max: SUITE_BYTES_MAX };

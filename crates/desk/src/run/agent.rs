@@ -1,7 +1,9 @@
 //! Starting the agent (desk specification 10.3b and c, PC-01, PC-43).
 
 use super::folder::Folder;
-use super::{Options, orphans_killed};
+use super::options::Options;
+use super::orphans_killed;
+use crate::agents::environment::without_desk;
 use crate::sandbox::{Limits, Status, Stdin, sweep};
 use crate::supervise::{self, Killer, Output, Start};
 use std::ffi::OsString;
@@ -26,12 +28,14 @@ pub(super) struct Outcome {
 pub(super) struct Agent<'a> {
     pub(super) options: &'a Options,
     pub(super) folder: &'a Folder,
+    /// The command of this attempt.
+    pub(super) command: Vec<OsString>,
 }
 
 impl Agent<'_> {
     /// Runs the agent to its end and the end of everything that it started; an error is why it never started.
     pub(super) fn run(&self) -> Result<Outcome, String> {
-        let mut start = Start::new(self.options.command.clone(), &self.folder.workspace);
+        let mut start = Start::new(self.command.clone(), &self.folder.workspace);
         start.env = environment(&self.folder.workspace);
         start.stdin = if self.options.inherit_stdin { Stdin::Inherit } else { Stdin::Null };
         start.stdout = if self.options.capture_stdout { Output::Capture } else { Output::Inherit };
@@ -85,8 +89,9 @@ impl Agent<'_> {
     }
 }
 
-/// The agent keeps the user's environment; only its working folder is told anew.
+/// The agent keeps the user's environment but for what is meant for the desk; its working folder is told anew.
 fn environment(workspace: &std::path::Path) -> Vec<(OsString, OsString)> {
-    let kept = std::env::vars_os().filter(|(name, _)| name != "PWD" && name != "OLDPWD");
+    let given = without_desk(std::env::vars_os().collect());
+    let kept = given.into_iter().filter(|(name, _)| name != "PWD" && name != "OLDPWD");
     kept.chain([("PWD".into(), workspace.into())]).collect()
 }

@@ -1,91 +1,24 @@
-//! Where a run writes, and what is refused before anything starts (desk specification 10.1, 12.1, ruling 20).
+//! Where a run writes, and the checks before anything starts (desk specification 10.1, 12.1, ruling 20).
 
-use super::{ARM, Options, RunError};
+use super::RunError;
+use super::journal::Journal;
+use super::options::Options;
+use super::reset::remove;
+use super::retry::Plan;
+use super::usage::UsageError;
 use crate::gate::{StoredSuite, SuiteError};
 use crate::keydir;
-use crate::store::{ChainFile, public_text, write_atomic};
+use crate::store::{ChainFile, public_text, write_atomic, write_new};
 use crate::workspace::{Fault, Limits, Scan, changes, freeze, scan};
 use canon::hex;
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-/// Wrong use, found before the agent starts (64).
-#[derive(Debug)]
-pub enum UsageError {
-    /// The workspace is no directory, or cannot be read.
-    Workspace(PathBuf, Fault),
-    /// The suite does not exist or cannot be used.
-    Suite(PathBuf, SuiteError),
-    /// The suite and the workspace lie inside one another.
-    SuiteInside(PathBuf),
-    /// The run directory and the workspace or suite lie inside one another.
-    RunDirInside(PathBuf),
-    /// The run directory has something in it.
-    RunDirNotEmpty(PathBuf),
-    /// The run directory cannot be made.
-    RunDir(PathBuf, io::Error),
-    /// A task id that is empty, too long, or has control characters.
-    TaskId(String),
-    /// No home directory for the default run directory.
-    NoHome,
-    /// Temporary files cannot be made, or would lie where the agent or the suite is.
-    Temporary(PathBuf, String),
-    /// A test file of the suite declares no check: it would be refused whatever is delivered.
-    NothingDeclared(String),
-    /// `--require-sandbox` and `--sandbox none` together.
-    FloorWithoutSandbox,
-    /// `--suite` and `--allow-no-suite` together.
-    SuiteAndNoSuite,
-}
-
-impl std::fmt::Display for UsageError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            UsageError::Workspace(path, fault) => write!(f, "workspace {}: {fault}", path.display()),
-            UsageError::Suite(path, error) => write!(f, "suite {}: {error}", path.display()),
-            UsageError::SuiteInside(path) => write!(
-                f,
-                "suite {}: suite and workspace must not lie inside one another: a suite that the agent can \
-                 edit is no suite; copy it elsewhere",
-                path.display()
-            ),
-            UsageError::RunDirInside(path) => write!(
-                f,
-                "run directory {}: it must not share a path with the workspace or the suite; choose another",
-                path.display()
-            ),
-            UsageError::RunDirNotEmpty(path) => write!(
-                f,
-                "run directory {}: it is not empty, and receipts are never overwritten; choose another",
-                path.display()
-            ),
-            UsageError::RunDir(path, error) => write!(f, "run directory {}: {error}", path.display()),
-            UsageError::TaskId(id) => write!(
-                f,
-                "task id {}: 1 to 200 characters without control characters are needed",
-                canon::shown(id.as_bytes())
-            ),
-            UsageError::Temporary(path, why) => {
-                write!(f, "temporary folder {}: {why}; set TMPDIR", path.display())
-            }
-            UsageError::NothingDeclared(file) => write!(
-                f,
-                "suite file {file} declares no check: it does not parse, or has no top-level \"def check_...\""
-            ),
-            UsageError::NoHome => f.write_str("no home directory: give --run-dir"),
-            UsageError::FloorWithoutSandbox => {
-                f.write_str("--require-sandbox and --sandbox none contradict one another: drop one")
-            }
-            UsageError::SuiteAndNoSuite => {
-                f.write_str("--suite and --allow-no-suite contradict one another: drop one")
-            }
-        }
-    }
-}
-
-impl std::error::Error for UsageError {}
+/// The unsigned rows of a run directory (12.1).
+pub(super) const ROWS: &str = "rows.jsonl";
 
 /// The places of one run.
 #[derive(Debug)]
@@ -94,12 +27,22 @@ pub(super) struct Folder {
     pub(super) run_dir: PathBuf,
     pub(super) suite: Option<PathBuf>,
     pub(super) task_id: String,
+    pub(super) arm: &'static str,
     /// Device and inode of the run directory as it was made.
-    identity: (u64, u64),
+    pub(super) identity: (u64, u64),
+    /// What the desk has put there beside the chain: name and, where it is small enough to be written anew, content.
+    pub(super) known: BTreeMap<String, Option<Vec<u8>>>,
+}
+
+/// What was found to be in order.
+pub(super) struct Prepared {
+    pub(super) folder: Folder,
+    pub(super) suite: Option<StoredSuite>,
+    pub(super) plan: Plan,
 }
 
 /// Checks everything that can be checked and makes the run directory last.
-pub(super) fn prepare(options: &Options) -> Result<(Folder, Option<StoredSuite>), UsageError> {
+pub(super) fn prepare(options: &Options) -> Result<Prepared, UsageError> {
     use crate::sandbox::{Choice, Level};
     if options.sandbox == Choice::None && options.floor.is_some_and(|floor| floor > Level::None) {
         return Err(UsageError::FloorWithoutSandbox);
@@ -107,6 +50,8 @@ pub(super) fn prepare(options: &Options) -> Result<(Folder, Option<StoredSuite>)
     if options.suite.is_some() && options.allow_no_suite {
         return Err(UsageError::SuiteAndNoSuite);
     }
+    let asked = (options.retry, options.max_attempts, options.feedback_into);
+    let plan = Plan::of(asked, options.gated, &options.command)?;
     let task_id = task_id(options)?;
     let not_there = |path: &Path| UsageError::Workspace(path.to_path_buf(), Fault::NotADirectory);
     let workspace = options.workspace.canonicalize().map_err(|_| not_there(&options.workspace))?;
@@ -136,19 +81,12 @@ pub(super) fn prepare(options: &Options) -> Result<(Folder, Option<StoredSuite>)
     make_run_dir(&run_dir)?;
     let made = run_dir.canonicalize().and_then(|path| Ok((identity(&path)?, path)));
     let (identity, run_dir) = made.map_err(|error| UsageError::RunDir(wanted, error))?;
-    Ok((Folder { workspace, run_dir, suite, task_id, identity }, stored))
+    let (arm, known) = (options.arm(), BTreeMap::new());
+    let folder = Folder { workspace, run_dir, suite, task_id, arm, identity, known };
+    Ok(Prepared { folder, suite: stored, plan })
 }
 
-/// Whether a regular file at `path` holds exactly `bytes`. Never reads more than that.
-fn holds(path: &Path, bytes: &[u8]) -> bool {
-    let same = || -> io::Result<bool> {
-        let meta = fs::symlink_metadata(path)?;
-        Ok(meta.is_file() && meta.len() == bytes.len() as u64 && fs::read(path)? == bytes)
-    };
-    same().unwrap_or(false)
-}
-
-fn identity(path: &Path) -> io::Result<(u64, u64)> {
+pub(super) fn identity(path: &Path) -> io::Result<(u64, u64)> {
     let meta = fs::symlink_metadata(path)?;
     Ok((meta.dev(), meta.ino()))
 }
@@ -228,134 +166,82 @@ fn make_run_dir(path: &Path) -> Result<(), UsageError> {
 
 impl Folder {
     /// Nothing was started or signed: the run directory goes, if the desk alone wrote into it.
-    pub(super) fn give_back(&self, unused: ChainFile) {
+    pub(super) fn give_back(&self, unused: Journal) {
         drop(unused);
-        let _ = fs::remove_file(self.chain_file());
-        let _ = fs::remove_file(self.public_file());
+        for name in self.claims() {
+            let _ = fs::remove_file(self.file(&name));
+        }
         let _ = fs::remove_dir(&self.run_dir);
     }
 
-    pub(super) fn frozen(&self) -> PathBuf {
-        self.run_dir.join(format!("_frozen_{ARM}"))
+    /// The files whose creation claims the run directory.
+    fn claims(&self) -> Vec<String> {
+        vec![self.chain_name(), self.public_name(), ROWS.to_owned()]
+    }
+
+    /// `name` of the first attempt, `name_a<n>` of later ones (10.3e).
+    pub(super) fn of_attempt(&self, stem: &str, attempt: u32) -> String {
+        match attempt {
+            1 => format!("{stem}_{}", self.arm),
+            n => format!("{stem}_{}_a{n}", self.arm),
+        }
+    }
+
+    pub(super) fn frozen(&self, attempt: u32) -> PathBuf {
+        self.file(&self.of_attempt("_frozen", attempt))
     }
 
     pub(super) fn file(&self, name: &str) -> PathBuf {
         self.run_dir.join(name)
     }
 
+    /// From now on something of that name is the desk's; its content is not watched.
+    pub(super) fn knows(&mut self, name: String) {
+        self.known.insert(name, None);
+    }
+
+    /// Writes a file that stays as it is, whatever the agent does to it.
+    pub(super) fn keep(&mut self, name: String, bytes: Vec<u8>) -> Result<(), RunError> {
+        let path = self.file(&name);
+        write_atomic(&path, &bytes, 0o644).map_err(|error| RunError::Io(path, error))?;
+        self.known.insert(name, Some(bytes));
+        Ok(())
+    }
+
     /// A fresh key, its public half beside the chain, and the empty chain. Creating the chain is what claims the run
-    /// directory: of two runs at once only one gets it.
-    pub(super) fn open_chain(&self) -> Result<ChainFile, RunError> {
-        let path = self.chain_file();
+    /// directory: of two runs at once only one gets it. The arm without a chain claims it by its row.
+    pub(super) fn open_chain(&mut self) -> Result<Journal, RunError> {
+        let not_ours = |path: PathBuf, run_dir: &Path, error: io::Error| match error.kind() {
+            io::ErrorKind::AlreadyExists => UsageError::RunDirNotEmpty(run_dir.to_path_buf()).into(),
+            _ => RunError::Io(path, error),
+        };
+        if self.arm == "RUN-OFF" {
+            let path = self.file(ROWS);
+            write_new(&path, b"", 0o644).map_err(|error| not_ours(path, &self.run_dir, error))?;
+            self.known.insert(ROWS.to_owned(), Some(Vec::new()));
+            return Ok(Journal::unsigned());
+        }
+        let path = self.file(&self.chain_name());
         let identity = keydir::fresh().map_err(|error| RunError::Io(path.clone(), error))?;
         let key = identity.public();
-        let chain = ChainFile::create(&path, identity).map_err(|error| match error.kind() {
-            io::ErrorKind::AlreadyExists => UsageError::RunDirNotEmpty(self.run_dir.clone()).into(),
-            _ => RunError::Io(path.clone(), error),
-        })?;
-        let path = self.public_file();
-        write_atomic(&path, &public_text(&key), 0o644).map_err(|error| RunError::Io(path, error))?;
-        Ok(chain)
+        let chain =
+            ChainFile::create(&path, identity).map_err(|error| not_ours(path, &self.run_dir, error))?;
+        self.keep(self.public_name(), public_text(&key))?;
+        Ok(Journal::signed(chain))
     }
 
-    fn chain_file(&self) -> PathBuf {
-        self.file(&format!("receipts_{ARM}.ndjson"))
+    pub(super) fn chain_name(&self) -> String {
+        format!("receipts_{}.ndjson", self.arm)
     }
 
-    fn public_file(&self) -> PathBuf {
-        self.file(&format!("receipts_{ARM}.pub.json"))
+    fn public_name(&self) -> String {
+        format!("receipts_{}.pub.json", self.arm)
     }
 
-    /// After the agent: whether it left the run directory alone. It runs as the same user and may have found it. What it
-    /// displaced, removed or edited is written anew from memory, so that what it leaves there cannot turn a refusal into
-    /// a void run or into no receipt at all (ruling 16).
-    pub(super) fn reclaim(&self, chain: &mut ChainFile) -> Result<bool, RunError> {
-        let mut mine = identity(&self.run_dir).ok() == Some(self.identity);
-        if !mine {
-            self.make_anew().map_err(|error| self.failed(error))?;
-        }
-        // Rights that were taken away are the owner's to give back.
-        let mode = fs::Permissions::from_mode(0o700);
-        fs::set_permissions(&self.run_dir, mode).map_err(|error| self.failed(error))?;
-        let public = public_text(&chain.public());
-        if !holds(&self.public_file(), &public) {
-            mine = false;
-            self.put_aside(&self.public_file());
-            let path = self.public_file();
-            write_atomic(&path, &public, 0o644).map_err(|error| RunError::Io(path, error))?;
-        }
-        if !chain.is_intact() {
-            mine = false;
-            self.put_aside(&self.chain_file());
-            chain.restore().map_err(|error| self.failed(error))?;
-        }
-        for planted in self.strangers() {
-            mine = false;
-            self.put_aside(&planted);
-        }
-        Ok(mine)
-    }
-
-    /// The run directory is gone or another: what stands in its place is moved aside, and folders above it that were
-    /// closed are opened again.
-    fn make_anew(&self) -> io::Result<()> {
-        self.displace();
-        let make = || fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.run_dir);
-        if make().is_ok() {
-            return Ok(());
-        }
-        for folder in self.run_dir.ancestors().skip(1) {
-            let Ok(meta) = fs::symlink_metadata(folder) else { continue };
-            if meta.uid() == rustix::process::geteuid().as_raw() && meta.mode() & 0o300 != 0o300 {
-                let _ = fs::set_permissions(folder, fs::Permissions::from_mode(meta.mode() | 0o700));
-            }
-        }
-        self.displace();
-        make()
-    }
-
-    /// Everything in the run directory that the desk did not write.
-    fn strangers(&self) -> Vec<PathBuf> {
-        let ours = [format!("receipts_{ARM}.ndjson"), format!("receipts_{ARM}.pub.json")];
-        // Put aside already.
-        let kept = |entry: &fs::DirEntry| !entry.file_name().as_encoded_bytes().starts_with(b"_planted-");
-        let entries = fs::read_dir(&self.run_dir).into_iter().flatten().flatten().filter(kept);
-        entries
-            .filter(|entry| !ours.iter().any(|name| entry.file_name() == **name))
-            .map(|entry| entry.path())
-            .collect()
-    }
-
-    /// Takes a planted entry out of the way: renaming needs nothing of what it contains, however deep or closed it is.
-    fn put_aside(&self, path: &Path) {
-        let suffix = keydir::random::<6>().map(|bytes| hex(&*bytes)).unwrap_or_default();
-        let aside = self.run_dir.join(format!("_planted-{suffix}"));
-        if fs::rename(path, &aside).is_ok() && fs::symlink_metadata(&aside).is_ok_and(|meta| !meta.is_dir()) {
-            // What is no folder needs no keeping.
-            let _ = fs::remove_file(&aside);
-        }
-    }
-
-    /// Moves aside what stands where the run directory was.
-    fn displace(&self) {
-        let suffix = keydir::random::<6>().map(|bytes| hex(&*bytes)).unwrap_or_default();
-        let mut aside = self.run_dir.clone().into_os_string();
-        aside.push(format!(".displaced-{suffix}"));
-        let _ = fs::rename(&self.run_dir, aside);
-    }
-
-    fn failed(&self, error: io::Error) -> RunError {
-        RunError::Io(self.run_dir.clone(), error)
-    }
-
-    /// Removes the frozen copy, also one with folders that nobody may write to.
-    pub(super) fn discard_frozen(&self) {
-        let frozen = self.frozen();
-        if fs::remove_dir_all(&frozen).is_err() {
-            open_up(&frozen);
-            // What still cannot be removed stays; a second freeze will then say so.
-            let _ = fs::remove_dir_all(&frozen);
-        }
+    /// Removes a frozen copy, also one with folders that nobody may write to.
+    pub(super) fn discard_frozen(&self, attempt: u32) {
+        // What cannot be removed stays; a second freeze will then say so.
+        let _ = remove(&self.frozen(attempt));
     }
 
     /// Ruling 16: the same step on an empty folder.
@@ -369,8 +255,8 @@ impl Folder {
     }
 
     /// Whether the frozen copy still is what was frozen.
-    pub(super) fn frozen_is(&self, live: &Scan) -> bool {
-        let Ok(now) = scan(&self.frozen(), &Limits::default()) else { return false };
+    pub(super) fn frozen_is(&self, attempt: u32, live: &Scan) -> bool {
+        let Ok(now) = scan(&self.frozen(attempt), &Limits::default()) else { return false };
         let mut want = live.clone();
         want.leaves.retain(|leaf| !leaf.excluded && !matches!(leaf.kind, crate::workspace::Kind::Special(_)));
         for leaf in &mut want.leaves {
@@ -380,7 +266,8 @@ impl Folder {
     }
 }
 
-fn open_up(folder: &Path) {
+/// Gives the owner back the rights to a folder and all folders in it.
+pub(super) fn open_up(folder: &Path) {
     let _ = fs::set_permissions(folder, fs::Permissions::from_mode(0o700));
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {

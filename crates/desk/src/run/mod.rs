@@ -1,63 +1,40 @@
-//! One run: start the agent, freeze what it left, judge the copy, sign every step (desk specification 10 and 12,
-//! without proxy and retry).
+//! One run: start the agent, freeze what it left, judge the copy, sign every step, and again where the user asked for
+//! it (desk specification 10 to 12).
 
 mod agent;
+mod attempt;
+mod event;
 mod folder;
+mod journal;
+mod options;
 mod payload;
+mod reclaim;
 mod record;
+mod reset;
+mod retry;
+mod usage;
 
-pub use folder::UsageError;
+pub use event::{EVENTS_SCHEMA, Event, Phase};
+pub use options::Options;
 pub use record::Report;
+pub use retry::{FEEDBACK_FILE, FeedbackInto, PLACEHOLDER, Retry};
+pub use usage::UsageError;
 
-use crate::gate::{self, Delivery, GateReason, Judgement, Readiness, StoredSuite};
-use crate::sandbox::{Choice, Establish, Level, Sandbox, Status, Strays, Unavailable};
-use crate::store::{StoreError, write_atomic};
-use crate::workspace::{Changes, Fault, Limits, Scan, changes, freeze, scan};
-use agent::Agent;
-use folder::Folder;
-use payload::Facts;
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use crate::gate::{self, StoredSuite};
+use crate::sandbox::{Establish, Sandbox, Strays, Unavailable};
+use crate::store::{StoreError, json_line, write_atomic};
+use crate::workspace::{Limits, Scan, scan};
+use attempt::{Attempt, Beginning, Desk};
+use canon::Digest;
+use folder::{Folder, Prepared};
+use journal::Journal;
+use payload::{Ending, Facts, Hashes};
+use reset::{Origin, ResetFault};
+use retry::Feedback;
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 use verdict::StopReason;
-
-/// The arm of a run of the launcher (12.1).
-pub const ARM: &str = "RUN-ON";
-
-/// What the user asked for.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// The agent's working folder.
-    pub workspace: PathBuf,
-    /// Where receipts go; nothing for a fresh folder under the home directory.
-    pub run_dir: Option<PathBuf>,
-    /// The suite.
-    pub suite: Option<PathBuf>,
-    /// Nothing is measured, and the user said so.
-    pub allow_no_suite: bool,
-    /// Name of the task; nothing for a generated one.
-    pub task_id: Option<String>,
-    /// Wall limit of the agent in milliseconds.
-    pub timeout_ms: Option<u64>,
-    /// Wall limit per test file or check in milliseconds.
-    pub test_timeout_ms: u64,
-    /// The agent reads what the desk reads.
-    pub inherit_stdin: bool,
-    /// The agent's standard output goes to `agent_stdout.log` and not to the screen.
-    pub capture_stdout: bool,
-    /// How checks are confined.
-    pub sandbox: Choice,
-    /// The least confinement.
-    pub floor: Option<Level>,
-    /// The frozen copy is removed at the end.
-    pub discard_frozen: bool,
-    /// Set from outside when the user wants the run to stop.
-    pub interrupted: Arc<AtomicBool>,
-    /// The agent's command.
-    pub command: Vec<OsString>,
-}
 
 /// Why there is no verdict at all: nothing was started, or the chain could not be written.
 #[derive(Debug)]
@@ -94,45 +71,66 @@ impl std::fmt::Display for RunError {
 
 impl std::error::Error for RunError {}
 
-/// How the attempt of a run came out.
-struct Attempt {
-    stop: StopReason,
-    judgement: Option<Box<Judgement>>,
-    /// For people: what was in the way.
-    trouble: Option<String>,
-}
+/// Who is told what happens. It must not block.
+pub type Watch<'a> = &'a dyn Fn(Event);
 
-impl Attempt {
-    fn stopped(stop: StopReason, trouble: impl Into<String>) -> Attempt {
-        Attempt { stop, judgement: None, trouble: Some(trouble.into()) }
-    }
-}
-
-/// What a run is busy with, for whoever watches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
-    /// Reading suite and workspace, measuring the sandbox.
-    Preparing,
-    /// The agent runs.
-    Agent,
-    /// The workspace is copied and hashed.
-    Freezing,
-    /// The checks run.
-    Checking,
-    /// It is over.
-    Ended,
-}
-
-/// Runs an agent and judges what it delivers. `watch` is told what the run is busy with.
-pub fn run(options: &Options, watch: &dyn Fn(Phase)) -> Result<Report, RunError> {
+/// Runs an agent and judges what it delivers. `watch` is told what happens.
+pub fn run(options: &Options, watch: Watch<'_>) -> Result<Report, RunError> {
     let report = run_phases(options, watch);
-    watch(Phase::Ended);
+    watch(Event::Phase(Phase::Ended));
     report
 }
 
-fn run_phases(options: &Options, watch: &dyn Fn(Phase)) -> Result<Report, RunError> {
-    watch(Phase::Preparing);
+fn run_phases(options: &Options, watch: Watch<'_>) -> Result<Report, RunError> {
+    watch(Event::Phase(Phase::Preparing));
     let started = Instant::now();
+    protect();
+    let Prepared { mut folder, suite, plan } = folder::prepare(options)?;
+    let suite = suite.as_ref();
+    let before = scan(&folder.workspace, &Limits::default())
+        .map_err(|fault| UsageError::Workspace(folder.workspace.clone(), fault))?;
+    let mut facts = Facts::opening(options, &folder, (suite, plan), &before);
+    // Claimed before anything is measured there: another run at the same directory lays no bait into ours.
+    let mut journal = folder.open_chain()?;
+    let judging = suite.filter(|_| options.gated);
+    let (sandbox, readiness) = std::thread::scope(|scope| {
+        let readiness = scope.spawn(|| gate::ready(judging, &folder.workspace));
+        let sandbox = confinement(options, &folder, judging);
+        (sandbox, readiness.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    });
+    if let Some(file) = readiness.nothing_declared(suite) {
+        folder.give_back(journal);
+        return Err(UsageError::NothingDeclared(file).into());
+    }
+    journal.append("run_start", facts.start())?;
+    watch(Event::run_started(&facts));
+    let ending = match sandbox {
+        Err(unavailable) => Ending::of(StopReason::SandboxUnavailable, unavailable.to_string()),
+        Ok(sandbox) => {
+            facts.confined(sandbox.as_ref());
+            // Nothing is gained by running an agent whose delivery nobody can check (ruling 17).
+            match readiness.missing() {
+                Some(judgement) => Ending {
+                    stop: judgement.stop,
+                    trouble: Some(judgement.failures.join("; ")),
+                    judgement: Some(Box::new(judgement)),
+                },
+                None => {
+                    let sandbox = sandbox.as_ref();
+                    let desk =
+                        Desk { options, suite, sandbox, readiness: &readiness, before: &before, watch };
+                    attempts(&desk, &mut folder, &mut journal, &mut facts)?
+                }
+            }
+        }
+    };
+    let (report, ended) = record::finish(started, &folder, &mut journal, &mut facts, ending)?;
+    watch(ended);
+    Ok(report)
+}
+
+/// What holds for this process from here on.
+fn protect() {
     // Same-user processes, the agent among them, must not read the signing key out of this process.
     let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
     // Files of the desk must be readable to the desk, whatever umask it was started with.
@@ -140,95 +138,160 @@ fn run_phases(options: &Options, watch: &dyn Fn(Phase)) -> Result<Report, RunErr
     rustix::process::umask(umask - rustix::fs::Mode::RWXU);
     // What an agent leaves behind that has ended its keeper comes to us.
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
-    let (folder, suite) = folder::prepare(options)?;
-    let before = scan(&folder.workspace, &Limits::default())
-        .map_err(|fault| UsageError::Workspace(folder.workspace.clone(), fault))?;
-    let mut facts = Facts::opening(options, &folder, suite.as_ref(), &before);
-    // Claimed before anything is measured there: another run at the same directory lays no bait into ours.
-    let mut chain = folder.open_chain()?;
-    let (sandbox, readiness) = std::thread::scope(|scope| {
-        let readiness = scope.spawn(|| gate::ready(suite.as_ref(), &folder.workspace));
-        let sandbox = confinement(options, &folder, suite.as_ref());
-        (sandbox, readiness.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+}
+
+/// Makes attempts until one passes, the last one is over, or something ends the run (10.3).
+fn attempts(
+    desk: &Desk<'_>,
+    folder: &mut Folder,
+    journal: &mut Journal,
+    facts: &mut Facts,
+) -> Result<Ending, RunError> {
+    let origin = match keep_origin(desk, folder, facts) {
+        Ok(origin) => origin,
+        Err(why) => return Ok(Ending::of(StopReason::WsResetFailed, why)),
+    };
+    let mut start = facts.start;
+    let mut feedback: Option<String> = None;
+    let mut number = 1;
+    let mut whole = true;
+    let ending = loop {
+        let from = Beginning { number, start, feedback: feedback.as_deref() };
+        let attempt = desk.attempt(folder, journal, facts, &from)?;
+        // A void attempt is signed too once there was something to judge: what was frozen stays on the chain.
+        if !attempt.stop.is_void() || attempt.end.is_some() {
+            journal.append("ws_attempt", facts.attempt(&attempt))?;
+        }
+        if let Some(event) = Event::gate_ran(&attempt) {
+            (desk.watch)(event);
+        }
+        if desk.options.discard_frozen {
+            folder.discard_frozen(number);
+        }
+        let again = attempt.may_be_retried() && number < facts.plan.max_attempts;
+        facts.attempts.push(attempt);
+        if !again {
+            break ended(facts);
+        }
+        match next(desk, folder, facts, origin.as_ref())? {
+            Ok(next) => (start, feedback) = next,
+            Err(ending) => {
+                whole = ending.stop == StopReason::Interrupted;
+                break ending;
+            }
+        }
+        number += 1;
+    };
+    // Of a workspace that could not be put back, whoever is to blame, there is only this copy.
+    if let Some(origin) = origin.filter(|_| whole) {
+        origin.discard();
+    }
+    Ok(ending)
+}
+
+/// The last attempt ends the run; where several were allowed and the last one failed, the reason says so.
+fn ended(facts: &mut Facts) -> Ending {
+    let several = facts.plan.max_attempts > 1;
+    let Some(last) = facts.attempts.last_mut() else {
+        return Ending::of(StopReason::DeskFault, "no attempt was made");
+    };
+    let stop = match last.stop {
+        StopReason::VisibleFail if several => StopReason::AttemptsExhausted,
+        stop => stop,
+    };
+    Ending { stop, trouble: last.trouble.clone(), judgement: last.judgement.clone() }
+}
+
+/// The copy to start anew from, where one will be needed.
+fn keep_origin(desk: &Desk<'_>, folder: &mut Folder, facts: &Facts) -> Result<Option<Origin>, String> {
+    if facts.plan.retry != Retry::Resample || facts.plan.max_attempts < 2 {
+        return Ok(None);
+    }
+    folder.knows("_origin".to_owned());
+    Origin::take(&folder.workspace, folder.file("_origin"), desk.before).map(Some)
+}
+
+/// Where the next attempt starts: hashes of its workspace, and the feedback in its command.
+type Next = (Hashes, Option<String>);
+
+/// Prepares the next attempt, or says what ends the run.
+fn next(
+    desk: &Desk<'_>,
+    folder: &mut Folder,
+    facts: &Facts,
+    origin: Option<&Origin>,
+) -> Result<Result<Next, Ending>, RunError> {
+    let Some(last) = facts.last() else { return Ok(Err(ended_early())) };
+    if let Some(judgement) = &last.judgement {
+        let name = format!("{}.json", folder.of_attempt("visible", last.number));
+        folder.keep(name, json_line(&judgement.record))?;
+    }
+    if desk.options.interrupted.load(Ordering::Relaxed) {
+        return Ok(Err(Ending::of(StopReason::Interrupted, "the desk was told to stop")));
+    }
+    Ok(match origin {
+        Some(origin) => resampled(origin),
+        None => revised(desk, folder, facts, last),
+    })
+}
+
+fn ended_early() -> Ending {
+    Ending::of(StopReason::DeskFault, "there is no attempt to go on from")
+}
+
+fn resampled(origin: &Origin) -> Result<Next, Ending> {
+    match origin.restore() {
+        Ok(scan) => Ok((Hashes::of(&scan), None)),
+        Err(fault) => {
+            let (stop, why) = match fault {
+                ResetFault::Agent(why) => (StopReason::DeliveryUnfit, why),
+                ResetFault::Desk(why) => (StopReason::WsResetFailed, why),
+            };
+            let why =
+                format!("the workspace cannot be put back: {why} | its copy is kept in the run directory");
+            Err(Ending::of(stop, why))
+        }
+    }
+}
+
+fn revised(desk: &Desk<'_>, folder: &Folder, facts: &Facts, last: &Attempt) -> Result<Next, Ending> {
+    let plan = &facts.plan;
+    let failures = last.judgement.as_ref().map(|judgement| judgement.failures.join("\n")).unwrap_or_default();
+    let in_suite = |phrase: &str| desk.suite.is_some_and(|suite| holds_rhetoric(suite, phrase));
+    let text = match retry::feedback(last.number, plan.max_attempts, &failures, &in_suite) {
+        Feedback::Text(text) => text,
+        Feedback::Rhetoric(phrase) => {
+            let why = format!("KS-1: the feedback would have said \"{phrase}\", which stands in the suite");
+            return Err(Ending::of(StopReason::Ks1Violation, why));
+        }
+    };
+    let unfit = |why: String| Ending::of(StopReason::DeliveryUnfit, why);
+    if plan.into.file() {
+        // Nothing is written through a link that the agent put in the workspace's place.
+        if !std::fs::symlink_metadata(&folder.workspace).is_ok_and(|meta| meta.is_dir()) {
+            return Err(unfit("the workspace is no folder any more".to_owned()));
+        }
+        let path = folder.workspace.join(FEEDBACK_FILE);
+        // The name is the desk's: what an agent puts there makes room.
+        let written = reset::remove(&path).and_then(|()| write_atomic(&path, text.as_bytes(), 0o644));
+        written.map_err(|error| unfit(format!("{FEEDBACK_FILE} cannot be written: {error}")))?;
+    }
+    (desk.watch)(Event::FeedbackReady {
+        attempt: last.number,
+        feedback_delivery: plan.into.word(),
+        feedback_bytes: text.len() as u64,
+        feedback_sha256: Digest::of(text.as_bytes()),
     });
-    if let Some(file) = readiness.nothing_declared(suite.as_ref()) {
-        folder.give_back(chain);
-        return Err(UsageError::NothingDeclared(file).into());
-    }
-    chain.append("run_start", facts.start())?;
-    let sandbox = match sandbox {
-        Ok(sandbox) => sandbox,
-        Err(unavailable) => {
-            let attempt = Attempt::stopped(StopReason::SandboxUnavailable, unavailable.to_string());
-            return record::finish(started, &folder, &mut chain, &mut facts, attempt);
-        }
-    };
-    facts.confined(sandbox.as_ref());
-    // Nothing is gained by running an agent whose delivery nobody can check (ruling 17).
-    if let Some(judgement) = readiness.missing() {
-        let trouble = Some(judgement.failures.join("; "));
-        let attempt = Attempt { stop: judgement.stop, judgement: Some(Box::new(judgement)), trouble };
-        return record::finish(started, &folder, &mut chain, &mut facts, attempt);
-    }
-    watch(Phase::Agent);
-    let agent = Agent { options, folder: &folder };
-    match agent.run() {
-        Ok(outcome) => facts.agent = Some(outcome),
-        Err(trouble) => {
-            let attempt = Attempt::stopped(StopReason::AgentSpawnFailed, trouble);
-            return record::finish(started, &folder, &mut chain, &mut facts, attempt);
-        }
-    }
-    let untouched = folder.reclaim(&mut chain)?;
-    // Only now: whatever had that name before was the agent's.
-    if let Some(stdout) = facts.agent.as_mut().and_then(|agent| agent.stdout.take()) {
-        let path = folder.file("agent_stdout.log");
-        write_atomic(&path, &stdout, 0o644).map_err(|error| RunError::Io(path, error))?;
-    }
-    if options.interrupted.load(Ordering::Relaxed) {
-        return record::finish(started, &folder, &mut chain, &mut facts, interrupted());
-    }
-    facts.suite_unchanged = suite.as_ref().map(StoredSuite::unchanged_on_disk);
-    watch(Phase::Freezing);
-    let attempt = match meddled(untouched, &facts).map_or_else(|| frozen(&folder, &before, &mut facts), Err) {
-        Ok(after) => {
-            watch(Phase::Checking);
-            let judges = (suite.as_ref(), sandbox.as_ref());
-            judged(&folder, judges, &readiness, &after, options)
-        }
-        Err(attempt) => attempt,
-    };
-    let attempt = if options.interrupted.load(Ordering::Relaxed) { interrupted() } else { attempt };
-    facts.judged(&attempt);
-    // A void attempt is signed too once there was something to judge: what was frozen stays on the chain.
-    if !attempt.stop.is_void() || facts.end.is_some() {
-        chain.append("ws_attempt", facts.attempt(&attempt))?;
-    }
-    if options.discard_frozen {
-        folder.discard_frozen();
-    }
-    record::finish(started, &folder, &mut chain, &mut facts, attempt)
+    let now: Scan = scan(&folder.workspace, &Limits::default())
+        .map_err(|fault| unfit(format!("{}: {fault}", fault.code())))?;
+    Ok((Hashes::of(&now), Some(text)))
 }
 
-fn interrupted() -> Attempt {
-    Attempt::stopped(StopReason::Interrupted, "the desk was told to stop")
-}
-
-/// An agent that meddled with the desk is refused for it.
-fn meddled(untouched: bool, facts: &Facts) -> Option<Attempt> {
-    let refused =
-        |code: &str, why: &str| Some(Attempt::stopped(StopReason::DeliveryUnfit, format!("{code}: {why}")));
-    if !untouched {
-        let code = GateReason::RunDirTampered.code();
-        refused(code, "the agent changed the run directory; receipts were restored")
-    } else if facts.agent.as_ref().is_some_and(|agent| agent.keeper_lost) {
-        refused(Status::Lost.code(), "the agent's keeper was ended or stopped from outside")
-    } else if facts.agent.as_ref().is_some_and(|agent| agent.orphans_killed.is_none()) {
-        let code = Strays::NotMeasurable(String::new()).code();
-        refused(code, "what the agent left running could not be found out or not be ended")
-    } else {
-        None
-    }
+fn holds_rhetoric(suite: &StoredSuite, phrase: &str) -> bool {
+    suite.texts().any(|bytes| {
+        let text = String::from_utf8_lossy(bytes).to_lowercase();
+        text.split_whitespace().collect::<Vec<_>>().join(" ").contains(phrase)
+    })
 }
 
 /// The sandbox for the checks; none is needed where nothing is checked.
@@ -243,78 +306,6 @@ fn confinement(
     let mut establish = Establish::new(options.sandbox, options.floor);
     establish.bait_directory = Some(folder.run_dir.clone());
     establish.run().map(Some).map_err(Box::new)
-}
-
-/// A workspace that keeps changing gets this many chances.
-const FREEZES_MAX: u32 = 3;
-
-fn frozen(folder: &Folder, before: &Scan, facts: &mut Facts) -> Result<Scan, Attempt> {
-    let mut left = FREEZES_MAX;
-    loop {
-        left -= 1;
-        match freeze(&folder.workspace, &folder.frozen(), &Limits::default()) {
-            Ok(frozen) => {
-                let changed: Changes = changes(before, &frozen.live);
-                facts.froze(&frozen.live, changed);
-                return Ok(frozen.live);
-            }
-            Err(fault) => {
-                folder.discard_frozen();
-                if matches!(fault, Fault::Moved(_)) && left > 0 {
-                    continue;
-                }
-                let stop = gate::stop_for(&fault, folder.copy_of_nothing_works());
-                return Err(Attempt::stopped(stop, format!("{}: {fault}", fault.code())));
-            }
-        }
-    }
-}
-
-fn judged(
-    folder: &Folder,
-    judges: (Option<&StoredSuite>, Option<&Sandbox>),
-    readiness: &Readiness,
-    after: &Scan,
-    options: &Options,
-) -> Attempt {
-    let (Some(suite), Some(sandbox)) = judges else {
-        return without_suite(options.allow_no_suite);
-    };
-    let scratch = match tempfile::Builder::new().prefix("touchstone-gate-").tempdir() {
-        Ok(scratch) => scratch,
-        // It worked before the agent started.
-        Err(error) => return Attempt::stopped(StopReason::DeliveryUnfit, format!("scratch folder: {error}")),
-    };
-    let delivery = Delivery {
-        frozen: &folder.frozen(),
-        scan: after,
-        task_id: &folder.task_id,
-        scratch: &real(scratch.path()),
-        test_timeout_ms: options.test_timeout_ms,
-    };
-    let judgement = gate::judge(sandbox, suite, readiness, &delivery);
-    if judgement.stop == StopReason::NoSuite && options.allow_no_suite {
-        return without_suite(true);
-    }
-    // Without confinement a check may have reached the evidence itself.
-    if sandbox.level() == Level::None && !judgement.stop.is_void() && !folder.frozen_is(after) {
-        return Attempt::stopped(
-            StopReason::DeliveryUnfit,
-            format!("{}: a check changed the frozen copy", GateReason::FrozenCopyChanged.code()),
-        );
-    }
-    let trouble = judgement.stop.is_void().then(|| judgement.failures.join("; "));
-    Attempt { stop: judgement.stop, judgement: Some(Box::new(judgement)), trouble }
-}
-
-fn without_suite(allowed: bool) -> Attempt {
-    let stop = if allowed { StopReason::Ungated } else { StopReason::NoSuite };
-    Attempt { stop, judgement: None, trouble: None }
-}
-
-/// The path without links: the sandbox takes no link as a root.
-fn real(path: &Path) -> PathBuf {
-    path.canonicalize().unwrap_or_else(|_| path.to_path_buf())
 }
 
 /// Whether strays were found and ended; nothing when it could not be measured (10.3c).

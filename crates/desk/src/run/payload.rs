@@ -1,14 +1,17 @@
 //! What the entries of a run say (desk specification 12.2, rulings 6 and 27). Member names are the peer's where it
 //! has them; ours stand beside them. Integers, strings, booleans and null only.
 
-use super::agent::Outcome;
+use super::attempt::Attempt;
 use super::folder::Folder;
-use super::{ARM, Attempt, Options};
-use crate::gate::{StoredSuite, SuiteKind};
+use super::options::Options;
+use super::retry::Plan;
+use crate::gate::{Judgement, StoredSuite, SuiteKind};
 use crate::sandbox::{Choice, Sandbox};
-use crate::workspace::{Changes, Excluded, Scan, hash_v2, peer_manifest};
+use crate::workspace::{Excluded, Scan, hash_v2, peer_manifest};
 use canon::{Digest, Object, Value, canonical_digest};
+use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt as _;
+use verdict::StopReason;
 
 /// Both hashes of a tree.
 #[derive(Clone, Copy, Debug)]
@@ -29,10 +32,33 @@ impl Hashes {
     }
 }
 
+/// 2.2: the arguments joined by one zero byte each.
+pub(super) fn argv_sha256(command: &[OsString]) -> Digest {
+    let words: Vec<&[u8]> = command.iter().map(|word| word.as_bytes()).collect();
+    Digest::of(&words.join(&0))
+}
+
+/// How a run came out.
+pub(super) struct Ending {
+    pub(super) stop: StopReason,
+    /// For people: what was in the way.
+    pub(super) trouble: Option<String>,
+    /// Of the last attempt, or what keeps the suite from being run at all.
+    pub(super) judgement: Option<Box<Judgement>>,
+}
+
+impl Ending {
+    pub(super) fn of(stop: StopReason, trouble: impl Into<String>) -> Ending {
+        Ending { stop, trouble: Some(trouble.into()), judgement: None }
+    }
+}
+
 /// Everything that is known about the run so far.
 #[derive(Debug)]
 pub(super) struct Facts {
-    task_id: String,
+    pub(super) task_id: String,
+    pub(super) arm: &'static str,
+    pub(super) plan: Plan,
     argv_sha256: Digest,
     suite_sha256: Option<Digest>,
     suite_tree_sha256: Option<Digest>,
@@ -40,28 +66,24 @@ pub(super) struct Facts {
     sandbox_requested: &'static str,
     sandbox_required: Option<&'static str>,
     pub(super) start: Hashes,
-    pub(super) end: Option<Hashes>,
-    pub(super) changes: Option<Changes>,
-    pub(super) specials: Vec<String>,
     pub(super) sandbox: Option<Value>,
     pub(super) sandbox_level: Option<&'static str>,
-    pub(super) agent: Option<Outcome>,
-    pub(super) suite_unchanged: Option<bool>,
-    pub(super) result_sha256: Option<Digest>,
+    pub(super) attempts: Vec<Attempt>,
 }
 
 impl Facts {
     pub(super) fn opening(
         options: &Options,
         folder: &Folder,
-        suite: Option<&StoredSuite>,
+        (suite, plan): (Option<&StoredSuite>, Plan),
         before: &Scan,
     ) -> Facts {
-        // 2.2: the arguments joined by one zero byte each.
-        let argv: Vec<&[u8]> = options.command.iter().map(|word| word.as_bytes()).collect();
         Facts {
             task_id: folder.task_id.clone(),
-            argv_sha256: Digest::of(&argv.join(&0)),
+            arm: folder.arm,
+            plan,
+            // As typed: the placeholder of the feedback included.
+            argv_sha256: argv_sha256(&options.command),
             suite_sha256: suite.map(StoredSuite::sha256),
             suite_tree_sha256: suite.map(StoredSuite::tree_sha256),
             suite_kind: match suite.map(StoredSuite::kind) {
@@ -73,14 +95,9 @@ impl Facts {
             sandbox_requested: if options.sandbox == Choice::None { "none" } else { "auto" },
             sandbox_required: options.floor.map(|floor| floor.code()),
             start: Hashes::of(before),
-            end: None,
-            changes: None,
-            specials: Vec::new(),
             sandbox: None,
             sandbox_level: None,
-            agent: None,
-            suite_unchanged: None,
-            result_sha256: None,
+            attempts: Vec::new(),
         }
     }
 
@@ -100,24 +117,28 @@ impl Facts {
         );
     }
 
-    pub(super) fn froze(&mut self, live: &Scan, changes: Changes) {
-        self.end = Some(Hashes::of(live));
-        self.specials =
-            live.specials().map(|(path, what)| format!("{what} {}", canon::shown(path))).take(64).collect();
-        self.changes = Some(changes);
-    }
-
-    pub(super) fn judged(&mut self, attempt: &Attempt) {
-        self.result_sha256 = attempt.judgement.as_ref().and_then(|judgement| judgement.result_sha256);
-    }
-
     /// Digest of the suite, where there is one.
     pub(super) fn suite_sha256(&self) -> Option<Digest> {
         self.suite_sha256
     }
 
+    pub(super) fn last(&self) -> Option<&Attempt> {
+        self.attempts.last()
+    }
+
+    /// The last tree that was frozen.
+    pub(super) fn end(&self) -> Option<Hashes> {
+        self.last().and_then(|attempt| attempt.end)
+    }
+
+    /// Digest of the result of the last attempt's checks.
+    pub(super) fn result_sha256(&self, ending: &Ending) -> Option<Digest> {
+        ending.judgement.as_ref().and_then(|judgement| judgement.result_sha256)
+    }
+
     fn base(&self) -> Object {
-        Object::new().with("task_id", self.task_id.as_str()).with("arm", ARM).with("run", "touchstone-run")
+        let base = Object::new().with("task_id", self.task_id.as_str()).with("arm", self.arm);
+        base.with("run", "touchstone-run")
     }
 
     /// `run_start`: what is fixed before the agent runs.
@@ -126,6 +147,9 @@ impl Facts {
             .with("v", 1_i64)
             .with("desk_version", env!("CARGO_PKG_VERSION"))
             .with("argv_sha256", self.argv_sha256)
+            .with("retry", self.plan.retry.word())
+            .with("max_attempts", i64::from(self.plan.max_attempts))
+            .with("feedback_into", self.plan.into.word())
             .with("ws_start_sha256", self.start.peer)
             .with("ws_start_sha256_v2", self.start.v2)
             .with("suite_kind", self.suite_kind)
@@ -144,59 +168,61 @@ impl Facts {
             .with("requests_seen", Value::Null)
     }
 
-    fn rc(&self) -> Value {
-        self.agent.as_ref().and_then(|agent| agent.rc).into()
+    fn rc(&self) -> Option<i64> {
+        self.last().and_then(|attempt| attempt.agent.as_ref()?.rc)
     }
 
     /// `ws_attempt`: signed whatever the outcome.
     pub(super) fn attempt(&self, attempt: &Attempt) -> Value {
         let judgement = attempt.judgement.as_deref();
-        let agent = self.agent.as_ref();
+        let agent = attempt.agent.as_ref();
         Facts::traffic(self.base())
-            .with("attempt", 1_i64)
-            .with("gate_round", 1_i64)
-            .with("retry", "none")
-            .with("max_attempts", 1_i64)
-            .with("feedback_delivery", "file")
+            .with("attempt", i64::from(attempt.number))
+            .with("gate_round", i64::from(attempt.number))
+            .with("retry", self.plan.retry.word())
+            .with("max_attempts", i64::from(self.plan.max_attempts))
+            .with("feedback_delivery", self.plan.into.word())
+            .with("feedback_in_prompt_bytes", attempt.feedback_in_prompt_bytes)
             .with("accepted", attempt.stop.accepted())
             .with("stop_reason", attempt.stop.code())
-            .with("argv_sha256", self.argv_sha256)
-            .with("ws_start_sha256", self.start.peer)
-            .with("ws_sha256", self.end.and_then(|end| end.peer))
-            .with("ws_sha256_v2", self.end.map(|end| end.v2))
-            .with("frozen_sha256_v2", self.end.map(|end| end.frozen_v2))
+            .with("argv_sha256", attempt.argv_sha256)
+            .with("ws_start_sha256", attempt.start.peer)
+            .with("ws_start_sha256_v2", attempt.start.v2)
+            .with("ws_sha256", attempt.end.and_then(|end| end.peer))
+            .with("ws_sha256_v2", attempt.end.map(|end| end.v2))
+            .with("frozen_sha256_v2", attempt.end.map(|end| end.frozen_v2))
             .with("frozen_excluded", Excluded::CacheDirectories.names().to_vec())
-            .with("ws_changed", self.end.map(|end| end.v2 != self.start.v2))
-            .with("agent_rc", self.rc())
+            .with("ws_changed", attempt.end.map(|end| end.v2 != attempt.start.v2))
+            .with("agent_rc", agent.and_then(|agent| agent.rc))
             .with("agent_timed_out", agent.map(|agent| agent.timed_out))
             .with("orphans_killed", agent.and_then(|agent| agent.orphans_killed))
             .with("suite_sha256", self.suite_sha256)
             .with("suite_tree_sha256", self.suite_tree_sha256)
-            .with("suite_unchanged", self.suite_unchanged)
+            .with("suite_unchanged", attempt.suite_unchanged)
             .with("isolation", judgement.map(|judgement| judgement.isolation))
             .with("sandbox_level", self.sandbox_level)
             .with("sandbox", self.sandbox.clone().unwrap_or(Value::Null))
             .with("checks_passed", judgement.and_then(|judgement| judgement.passed))
             .with("checks_total", judgement.and_then(|judgement| judgement.total))
-            .with("cases", cases_word(attempt))
-            .with("verdict_sha256", self.result_sha256)
+            .with("cases", cases_word(judgement))
+            .with("verdict_sha256", judgement.and_then(|judgement| judgement.result_sha256))
             .into()
     }
 
     /// `ws_verdict`, or `run_void` for a run that proves nothing.
-    pub(super) fn verdict(&self, attempt: &Attempt, summary_sha256: Digest, row: &Value) -> Value {
-        let accepted = attempt.stop.accepted();
-        let void = attempt.stop.is_void();
+    pub(super) fn verdict(&self, ending: &Ending, summary_sha256: Digest, row: &Value) -> Value {
+        let accepted = ending.stop.accepted();
+        let void = ending.stop.is_void();
         let mut verdict = Facts::traffic(self.base())
-            .with("stop_reason", attempt.stop.code())
+            .with("stop_reason", ending.stop.code())
             .with("ws_start_sha256", self.start.peer)
-            .with("ws_end_sha256", self.end.and_then(|end| end.peer))
-            .with("ws_end_sha256_v2", self.end.map(|end| end.v2))
-            .with("verdict_sha256", self.result_sha256)
+            .with("ws_end_sha256", self.end().and_then(|end| end.peer))
+            .with("ws_end_sha256_v2", self.end().map(|end| end.v2))
+            .with("verdict_sha256", self.result_sha256(ending))
             .with("agent_rc", self.rc())
-            .with("retry", "none")
+            .with("retry", self.plan.retry.word())
             .with("attempts_used", self.attempts_used())
-            .with("max_attempts", 1_i64)
+            .with("max_attempts", i64::from(self.plan.max_attempts))
             .with("sandbox_level", self.sandbox_level)
             .with("summary_sha256", summary_sha256)
             .with("row_sha256", canonical_digest(row))
@@ -210,37 +236,37 @@ impl Facts {
     }
 
     /// The unsigned row (12.1); `verify` compares it with the signed verdict member by member.
-    pub(super) fn row(&self, attempt: &Attempt) -> Value {
-        let accepted = attempt.stop.accepted();
-        let void = attempt.stop.is_void();
-        let trouble = attempt.trouble.clone().unwrap_or_else(|| attempt.stop.code().to_owned());
+    pub(super) fn row(&self, ending: &Ending) -> Value {
+        let accepted = ending.stop.accepted();
+        let void = ending.stop.is_void();
+        let trouble = ending.trouble.clone().unwrap_or_else(|| ending.stop.code().to_owned());
         Object::new()
             .with("task_id", self.task_id.as_str())
-            .with("arm", ARM)
-            .with("vacant", 1_i64)
+            .with("arm", self.arm)
+            .with("vacant", i64::from(self.arm == "RUN-ON"))
             .with("ws_start_sha256", self.start.peer)
-            .with("ws_end_sha256", self.end.and_then(|end| end.peer))
+            .with("ws_end_sha256", self.end().and_then(|end| end.peer))
             .with("agent_rc", self.rc())
             .with("requests_seen", Value::Null)
             .with("accepted", accepted)
             .with("refused", if void { None } else { Some(accepted == Some(false)) })
-            .with("stop_reason", attempt.stop.code())
+            .with("stop_reason", ending.stop.code())
             .with("infra_void", void.then_some(trouble))
-            .with("retry", "none")
+            .with("retry", self.plan.retry.word())
             .with("attempts_used", self.attempts_used())
-            .with("max_attempts", 1_i64)
-            .with("feedback_into", "file")
+            .with("max_attempts", i64::from(self.plan.max_attempts))
+            .with("feedback_into", self.plan.into.word())
             .into()
     }
 
-    fn attempts_used(&self) -> i64 {
-        i64::from(self.agent.is_some())
+    pub(super) fn attempts_used(&self) -> i64 {
+        self.attempts.iter().filter(|attempt| attempt.agent.is_some()).count() as i64
     }
 }
 
 /// "Not measured" and "passed" are different words (P4).
-pub(super) fn cases_word(attempt: &Attempt) -> &'static str {
-    match &attempt.judgement {
+pub(super) fn cases_word(judgement: Option<&Judgement>) -> &'static str {
+    match judgement {
         Some(judgement) if judgement.total.is_some() => "measured",
         _ => "not_measured",
     }

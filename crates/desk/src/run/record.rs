@@ -1,10 +1,13 @@
 //! Ending a run: the files of the run directory, then the entry that closes the chain.
 
-use super::folder::Folder;
-use super::payload::{Facts, cases_word};
-use super::{ARM, Attempt, Options, RunError};
+use super::RunError;
+use super::attempt::Attempt;
+use super::event::Event;
+use super::folder::{Folder, ROWS};
+use super::journal::Journal;
+use super::payload::{Ending, Facts, cases_word};
 use crate::gate::Judgement;
-use crate::store::{ChainFile, json_line, write_together};
+use crate::store::{json_line, write_together};
 use crate::workspace::Changes;
 use canon::{Digest, Object, Value};
 use std::path::PathBuf;
@@ -16,6 +19,8 @@ use verdict::StopReason;
 pub struct Report {
     /// How the run ended.
     pub stop: StopReason,
+    /// Exit code of the run.
+    pub exit_code: u8,
     /// The task.
     pub task_id: String,
     /// Where the receipts lie.
@@ -24,6 +29,10 @@ pub struct Report {
     pub judgement: Option<Box<Judgement>>,
     /// What was in the way.
     pub trouble: Option<String>,
+    /// Attempts made.
+    pub attempts_used: i64,
+    /// Attempts allowed.
+    pub max_attempts: u32,
     /// Exit code of the agent, minus the signal; nothing when it did not end by itself.
     pub agent_rc: Option<i64>,
     /// The agent was ended at its limit.
@@ -38,14 +47,14 @@ pub struct Report {
     pub sandbox_level: Option<&'static str>,
     /// Why the best level was not reached.
     pub why_not_full: Option<String>,
-    /// Head of the chain.
-    pub head: Digest,
+    /// Head of the chain; nothing in the arm that has none.
+    pub head: Option<Digest>,
     /// Entries on the chain.
     pub entries_n: u64,
     /// The summary, as written to `run_<ARM>.json`.
     pub summary: Value,
     /// Id of the key of the run.
-    pub vacant_id: String,
+    pub vacant_id: Option<String>,
 }
 
 impl Report {
@@ -56,7 +65,7 @@ impl Report {
             .with("run_dir", shown(&self.run_dir))
             .with("head", self.head)
             .with("entries_n", self.entries_n)
-            .with("vacant_id", self.vacant_id.as_str())
+            .with("vacant_id", self.vacant_id.as_deref())
             .into()
     }
 }
@@ -64,59 +73,71 @@ impl Report {
 /// Most paths that the summary lists of one kind.
 const PATHS_MAX: usize = 1000;
 
-/// Writes `visible`, summary and row, then signs the end.
+/// Writes `visible`, summary and row, then signs the end; gives what the user and what a watcher is told.
 ///
 /// The commit point: the run has ended when the line of its `ws_verdict` or `run_void` is on disk. A crash before
 /// leaves a chain whose run was opened and not ended, which `verify` calls BROKEN; a crash after leaves everything.
 pub(super) fn finish(
     started: Instant,
     folder: &Folder,
-    chain: &mut ChainFile,
+    journal: &mut Journal,
     facts: &mut Facts,
-    attempt: Attempt,
-) -> Result<Report, RunError> {
+    ending: Ending,
+) -> Result<(Report, Event), RunError> {
     let mut files = Vec::new();
     let mut signed_files = Object::new();
-    if let Some(judgement) = &attempt.judgement {
-        let (name, bytes) = (format!("visible_{ARM}.json"), json_line(&judgement.record));
+    let mut add = |name: String, bytes: Vec<u8>| {
         signed_files.set(&name, Digest::of(&bytes));
         files.push((name, bytes));
+    };
+    for attempt in &facts.attempts {
+        if let Some(judgement) = &attempt.judgement {
+            let name = format!("{}.json", folder.of_attempt("visible", attempt.number));
+            add(name, json_line(&judgement.record));
+        }
+    }
+    if let Some(judgement) = ending.judgement.as_ref().filter(|_| facts.attempts.is_empty()) {
+        add(format!("{}.json", folder.of_attempt("visible", 1)), json_line(&judgement.record));
     }
     let wall_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-    let summary = summary(folder, facts, &attempt, wall_ms, signed_files);
+    let summary = summary(folder, facts, &ending, wall_ms, signed_files);
     let bytes = json_line(&summary);
     let summary_sha256 = Digest::of(&bytes);
-    files.push((format!("run_{ARM}.json"), bytes));
-    let row = facts.row(&attempt);
-    files.push(("rows.jsonl".to_owned(), json_line(&row)));
+    files.push((format!("run_{}.json", folder.arm), bytes));
+    let row = facts.row(&ending);
+    files.push((ROWS.to_owned(), json_line(&row)));
     write_together(&folder.run_dir, &files).map_err(|(path, error)| RunError::Io(path, error))?;
-    let kind = if attempt.stop.is_void() { "run_void" } else { "ws_verdict" };
-    chain.append(kind, facts.verdict(&attempt, summary_sha256, &row))?;
-    Ok(report(folder, chain, facts, attempt, summary))
+    let kind = if ending.stop.is_void() { "run_void" } else { "ws_verdict" };
+    journal.append(kind, facts.verdict(&ending, summary_sha256, &row))?;
+    let report = report(folder, journal, facts, &ending, summary);
+    let ended = Event::run_ended(facts, &ending, &report);
+    Ok((report, ended))
 }
 
-fn summary(folder: &Folder, facts: &Facts, attempt: &Attempt, wall_ms: u64, files: Object) -> Value {
-    let judgement = attempt.judgement.as_deref();
-    let agent = facts.agent.as_ref();
-    let triple = attempt.stop.triple();
+fn summary(folder: &Folder, facts: &Facts, ending: &Ending, wall_ms: u64, files: Object) -> Value {
+    let judgement = ending.judgement.as_deref();
+    let last = facts.last();
+    let agent = last.and_then(|attempt| attempt.agent.as_ref());
+    let triple = ending.stop.triple();
     let verdict = Object::new()
         .with("action", triple.action.word())
         .with("layer", triple.layer)
         .with("reason", triple.reason);
+    let plan = &facts.plan;
     Object::new()
         .with("task_id", folder.task_id.as_str())
-        .with("arm", ARM)
+        .with("arm", folder.arm)
         .with("desk_version", env!("CARGO_PKG_VERSION"))
         // Everything here was seen by this process (determinism specification, section 6).
         .with("evidence_class", "measured")
         .with("measure_source", measure_source(facts))
         .with("measure_ts", crate::store::now_ms())
-        .with("accepted", attempt.stop.accepted())
-        .with("stop_reason", attempt.stop.code())
-        .with("exit_code", i64::from(attempt.stop.exit_code()))
+        .with("accepted", ending.stop.accepted())
+        .with("stop_reason", ending.stop.code())
+        .with("exit_code", i64::from(exit_code(folder.arm, ending.stop, facts)))
         .with("verdict", verdict)
-        .with("infra_void", attempt.trouble.as_deref().filter(|_| attempt.stop.is_void()))
-        .with("trouble", attempt.trouble.as_deref())
+        .with("infra_void", ending.trouble.as_deref().filter(|_| ending.stop.is_void()))
+        .with("trouble", ending.trouble.as_deref())
         .with("workspace", shown(&folder.workspace))
         .with("suite", folder.suite.as_deref().map(shown))
         .with("agent_rc", agent.and_then(|agent| agent.rc))
@@ -126,23 +147,73 @@ fn summary(folder: &Folder, facts: &Facts, attempt: &Attempt, wall_ms: u64, file
         .with("requests_seen", Value::Null)
         .with("ws_start_sha256", facts.start.peer)
         .with("ws_start_sha256_v2", facts.start.v2)
-        .with("ws_end_sha256", facts.end.and_then(|end| end.peer))
-        .with("ws_end_sha256_v2", facts.end.map(|end| end.v2))
-        .with("frozen_sha256_v2", facts.end.map(|end| end.frozen_v2))
-        .with("changes", facts.changes.as_ref().map(listed))
-        .with("special_files", facts.specials.clone())
-        .with("suite_unchanged", facts.suite_unchanged)
+        .with("ws_end_sha256", facts.end().and_then(|end| end.peer))
+        .with("ws_end_sha256_v2", facts.end().map(|end| end.v2))
+        .with("frozen_sha256_v2", facts.end().map(|end| end.frozen_v2))
+        .with("changes", last.and_then(|attempt| attempt.changes.as_ref()).map(listed))
+        .with("special_files", last.map(|attempt| attempt.specials.clone()).unwrap_or_default())
+        .with("suite_unchanged", last.and_then(|attempt| attempt.suite_unchanged))
         .with("sandbox", facts.sandbox.clone().unwrap_or(Value::Null))
         .with("isolation", judgement.map(|judgement| judgement.isolation))
-        .with("cases", cases_word(attempt))
+        .with("cases", cases_word(judgement))
         .with("visible_passed", judgement.and_then(|judgement| judgement.passed))
         .with("visible_total", judgement.and_then(|judgement| judgement.total))
-        .with("verdict_sha256", facts.result_sha256)
+        .with("verdict_sha256", facts.result_sha256(ending))
         .with("reasons", judgement.map(|judgement| judgement.reasons.clone()).unwrap_or_default())
         .with("failures", judgement.map(|judgement| judgement.failures.clone()).unwrap_or_default())
+        .with("retry", plan.retry.word())
+        .with("max_attempts", i64::from(plan.max_attempts))
+        .with("attempts_used", facts.attempts_used())
+        .with("feedback_into", plan.into.word())
+        .with("attempts", Value::Array(facts.attempts.iter().map(|attempt| told(folder, attempt)).collect()))
+        .with("retry_constants", plan.constants())
         .with("run_wall_ms", wall_ms)
         .with("files_sha256", files)
         .into()
+}
+
+/// One attempt in the summary.
+fn told(folder: &Folder, attempt: &Attempt) -> Value {
+    let agent = attempt.agent.as_ref();
+    let judgement = attempt.judgement.as_deref();
+    let frozen = folder.of_attempt("_frozen", attempt.number);
+    Object::new()
+        .with("attempt", i64::from(attempt.number))
+        .with("accepted", attempt.stop.accepted())
+        .with("stop_reason", attempt.stop.code())
+        .with("trouble", attempt.trouble.as_deref())
+        .with("argv_sha256", attempt.argv_sha256)
+        .with("feedback_in_prompt_bytes", attempt.feedback_in_prompt_bytes)
+        .with("ws_start_sha256", attempt.start.peer)
+        .with("ws_start_sha256_v2", attempt.start.v2)
+        .with("ws_end_sha256", attempt.end.and_then(|end| end.peer))
+        .with("ws_end_sha256_v2", attempt.end.map(|end| end.v2))
+        .with("frozen", attempt.end.map(|_| frozen))
+        .with("agent_rc", agent.and_then(|agent| agent.rc))
+        .with("agent_timed_out", agent.map(|agent| agent.timed_out))
+        .with("agent_wall_ms", agent.map(|agent| agent.wall_ms))
+        .with("orphans_killed", agent.and_then(|agent| agent.orphans_killed))
+        .with("visible_passed", judgement.and_then(|judgement| judgement.passed))
+        .with("visible_total", judgement.and_then(|judgement| judgement.total))
+        .with("verdict_sha256", judgement.and_then(|judgement| judgement.result_sha256))
+        .with("failures", judgement.map(|judgement| judgement.failures.clone()).unwrap_or_default())
+        .into()
+}
+
+/// What an agent that was ended at its limit gives in the arm that is not judged, as the program `timeout` does.
+const TIMED_OUT: u8 = 124;
+
+/// Exit code of the run: of the verdict, and in the arm that is not judged the agent's own (10.2).
+fn exit_code(arm: &str, stop: StopReason, facts: &Facts) -> u8 {
+    if arm == "RUN-ON" || stop.is_void() {
+        return stop.exit_code();
+    }
+    match facts.last().and_then(|attempt| attempt.agent.as_ref()?.rc) {
+        Some(code) if code >= 0 => u8::try_from(code & 0xff).unwrap_or(u8::MAX),
+        // As a shell says it.
+        Some(signal) => u8::try_from(128 - signal).unwrap_or(u8::MAX),
+        None => TIMED_OUT,
+    }
 }
 
 /// What measured: the desk with this suite.
@@ -172,46 +243,29 @@ fn listed(changes: &Changes) -> Value {
         .into()
 }
 
-fn report(folder: &Folder, chain: &ChainFile, facts: &mut Facts, attempt: Attempt, summary: Value) -> Report {
+fn report(folder: &Folder, journal: &Journal, facts: &Facts, ending: &Ending, summary: Value) -> Report {
     let why = facts.sandbox.as_ref().and_then(|sandbox| sandbox.get("why_not_full"));
+    let last = facts.last();
+    let agent = last.and_then(|attempt| attempt.agent.as_ref());
     Report {
-        stop: attempt.stop,
+        stop: ending.stop,
+        exit_code: exit_code(folder.arm, ending.stop, facts),
         task_id: folder.task_id.clone(),
         run_dir: folder.run_dir.clone(),
-        judgement: attempt.judgement,
-        trouble: attempt.trouble,
-        agent_rc: facts.agent.as_ref().and_then(|agent| agent.rc),
-        agent_timed_out: facts.agent.as_ref().is_some_and(|agent| agent.timed_out),
+        judgement: ending.judgement.clone(),
+        trouble: ending.trouble.clone(),
+        attempts_used: facts.attempts_used(),
+        max_attempts: facts.plan.max_attempts,
+        agent_rc: agent.and_then(|agent| agent.rc),
+        agent_timed_out: agent.is_some_and(|agent| agent.timed_out),
         ws_start_sha256_v2: facts.start.v2,
-        ws_end_sha256_v2: facts.end.map(|end| end.v2),
-        changes: facts.changes.take(),
+        ws_end_sha256_v2: facts.end().map(|end| end.v2),
+        changes: last.and_then(|attempt| attempt.changes.clone()),
         sandbox_level: facts.sandbox_level,
         why_not_full: why.and_then(Value::as_str).map(str::to_owned),
-        head: chain.head(),
-        entries_n: chain.len(),
+        head: journal.head(),
+        entries_n: journal.entries_n(),
         summary,
-        vacant_id: chain.public().id().to_string(),
-    }
-}
-
-impl Options {
-    /// The usual settings for `command` in `workspace`.
-    pub fn new(workspace: PathBuf, command: Vec<std::ffi::OsString>) -> Options {
-        Options {
-            workspace,
-            run_dir: None,
-            suite: None,
-            allow_no_suite: false,
-            task_id: None,
-            timeout_ms: None,
-            test_timeout_ms: 10_000,
-            inherit_stdin: false,
-            capture_stdout: false,
-            sandbox: crate::sandbox::Choice::Auto,
-            floor: None,
-            discard_frozen: false,
-            interrupted: Default::default(),
-            command,
-        }
+        vacant_id: journal.vacant_id(),
     }
 }

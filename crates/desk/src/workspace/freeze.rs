@@ -4,7 +4,7 @@ use super::diff::same;
 use super::scan::{Kind, Leaf, Limits, Scan, fault, hash_files, next_extent, open_root, walk};
 use super::{Fault, open};
 use rayon::prelude::*;
-use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Timespec, Timestamps};
 use rustix::io::Errno;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
@@ -30,23 +30,60 @@ pub fn freeze(live: &Path, copy: &Path, limits: &Limits) -> Result<Frozen, Fault
     let listed = walk(source.as_fd(), limits)?;
     std::fs::create_dir(copy).map_err(|error| Fault::CopyFailed(error.to_string()))?;
     let target = open_root(copy)?;
-    let kept = || listed.leaves.iter().filter(|leaf| !leaf.excluded);
-    for leaf in kept().filter(|leaf| leaf.kind == Kind::Directory) {
-        write(rustix::fs::mkdirat(&target, leaf.path.as_slice(), Mode::RWXU))?;
+    let kept: Vec<&Leaf> = listed.leaves.iter().filter(|leaf| !leaf.excluded).collect();
+    copy_leaves(source.as_fd(), target.as_fd(), &kept, Manner::Evidence)?;
+    compare(source.as_fd(), target.as_fd(), limits)
+}
+
+/// What a copy is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Manner {
+    /// To be judged: without privileged bits.
+    Evidence,
+    /// To be worked in again: all mode bits and the times of files.
+    Whole,
+}
+
+impl Manner {
+    fn bits(self) -> u32 {
+        if self == Manner::Evidence { COPIED_BITS } else { 0o7777 }
     }
-    let files: Vec<&Leaf> = kept().filter(|leaf| matches!(leaf.kind, Kind::File { .. })).collect();
-    files.par_iter().with_min_len(16).try_for_each(|leaf| copy_file(source.as_fd(), target.as_fd(), leaf))?;
-    for leaf in kept() {
+}
+
+/// Copies everything of `from` into the folder `into`, which must be there and empty: the excluded directories, all mode
+/// bits and the times of files too (11, resample). Special files cannot be copied; whoever hashes both sees that.
+pub fn copy_whole(from: &Path, into: &Path, limits: &Limits) -> Result<(), Fault> {
+    let source = open_root(from)?;
+    let listed = walk(source.as_fd(), limits)?;
+    let target = open_root(into)?;
+    let all: Vec<&Leaf> = listed.leaves.iter().collect();
+    copy_leaves(source.as_fd(), target.as_fd(), &all, Manner::Whole)
+}
+
+fn copy_leaves(
+    source: BorrowedFd<'_>,
+    target: BorrowedFd<'_>,
+    leaves: &[&Leaf],
+    manner: Manner,
+) -> Result<(), Fault> {
+    let directories = || leaves.iter().filter(|leaf| leaf.kind == Kind::Directory);
+    for leaf in directories() {
+        write(rustix::fs::mkdirat(target, leaf.path.as_slice(), Mode::RWXU))?;
+    }
+    let files: Vec<&Leaf> =
+        leaves.iter().filter(|leaf| matches!(leaf.kind, Kind::File { .. })).copied().collect();
+    files.par_iter().with_min_len(16).try_for_each(|leaf| copy_file(source, target, leaf, manner))?;
+    for leaf in leaves {
         if let Kind::Link { target: text, .. } = &leaf.kind {
-            write(rustix::fs::symlinkat(text.as_slice(), &target, leaf.path.as_slice()))?;
+            write(rustix::fs::symlinkat(text.as_slice(), target, leaf.path.as_slice()))?;
         }
     }
     // Deepest first, so that a directory without write permission is closed only when it is complete.
-    for leaf in kept().filter(|leaf| leaf.kind == Kind::Directory).collect::<Vec<_>>().into_iter().rev() {
-        let mode = Mode::from_raw_mode(leaf.mode & COPIED_BITS);
-        write(rustix::fs::chmodat(&target, leaf.path.as_slice(), mode, AtFlags::empty()))?;
+    for leaf in directories().rev() {
+        let mode = Mode::from_raw_mode(leaf.mode & manner.bits());
+        write(rustix::fs::chmodat(target, leaf.path.as_slice(), mode, AtFlags::empty()))?;
     }
-    compare(source.as_fd(), target.as_fd(), limits)
+    Ok(())
 }
 
 fn write<T>(result: Result<T, Errno>) -> Result<T, Fault> {
@@ -79,7 +116,12 @@ fn compare(source: BorrowedFd<'_>, target: BorrowedFd<'_>, limits: &Limits) -> R
     }
 }
 
-fn copy_file(source: BorrowedFd<'_>, target: BorrowedFd<'_>, leaf: &Leaf) -> Result<(), Fault> {
+fn copy_file(
+    source: BorrowedFd<'_>,
+    target: BorrowedFd<'_>,
+    leaf: &Leaf,
+    manner: Manner,
+) -> Result<(), Fault> {
     let failed = |errno| fault(&leaf.path, errno);
     let from = open::below(source, &leaf.path, false).map_err(failed)?;
     let stat = rustix::fs::fstat(&from).map_err(failed)?;
@@ -92,7 +134,17 @@ fn copy_file(source: BorrowedFd<'_>, target: BorrowedFd<'_>, leaf: &Leaf) -> Res
     if rustix::fs::ioctl_ficlone(&to, &from).is_err() {
         copy_extents(&from, &to, stat.st_size.unsigned_abs(), &leaf.path)?;
     }
-    write(rustix::fs::fchmod(&to, Mode::from_raw_mode(stat.st_mode & COPIED_BITS)))
+    write(rustix::fs::fchmod(&to, Mode::from_raw_mode(stat.st_mode & manner.bits())))?;
+    if manner == Manner::Evidence {
+        return Ok(());
+    }
+    // Tools that compare times must not find everything new.
+    let time = |tv_sec, tv_nsec: u64| Timespec { tv_sec, tv_nsec: tv_nsec.cast_signed() };
+    let times = Timestamps {
+        last_access: time(stat.st_atime, stat.st_atime_nsec),
+        last_modification: time(stat.st_mtime, stat.st_mtime_nsec),
+    };
+    write(rustix::fs::futimens(&to, &times))
 }
 
 /// Copies data and leaves holes as holes: a sparse file of ten gigabytes must not fill the disk.

@@ -8,7 +8,7 @@ pub(crate) mod open;
 mod scan;
 
 pub use diff::{Changes, changes};
-pub use freeze::{Frozen, freeze};
+pub use freeze::{Frozen, copy_whole, freeze};
 pub use hash::{Excluded, PeerLeaf, PeerManifest, hash_v2, peer_leaves, peer_manifest};
 pub use scan::{EXCLUDED_DIRECTORIES, Kind, Leaf, Limits, Scan, scan};
 

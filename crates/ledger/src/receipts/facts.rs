@@ -121,6 +121,12 @@ impl End {
         }
     }
 
+    /// `attempts_used`, when it is an integer.
+    pub(super) fn attempts_used(&self) -> Option<i64> {
+        let place = COMPARED.iter().position(|member| *member == "attempts_used")?;
+        self.compared[place].as_ref().and_then(Value::as_i64)
+    }
+
     /// Whether `accepted` is what the reason means; nothing where the reason is none that we know.
     pub(super) fn agrees(&self) -> Option<bool> {
         let meant = match self.stop_reason.as_ref() {

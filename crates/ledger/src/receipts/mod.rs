@@ -9,6 +9,7 @@ mod wire;
 
 pub use facts::{End, Facts, Role};
 pub use report::{ChainFacts, ChainReport, Completeness, TaskEnd, Verdict, batch, totals};
+pub use wire::Calls;
 
 use crate::certificate::Invalid;
 use crate::identity::PublicKey;
@@ -167,6 +168,9 @@ impl Run<'_> {
             // No entry of this format carries a probe from inside the agent's namespace (31.20).
             report.warnings.push((0, Warning::TierNotMeasuredInside));
             (facts.tier, facts.attested) = (None, None);
+        }
+        if facts.uncounted {
+            report.warnings.push((0, Warning::WireIndexMissing));
         }
         report.failures = std::mem::take(&mut self.failures);
         report.verdict = match (&report.failures[..], &facts.void_reason) {
@@ -371,11 +375,20 @@ impl Run<'_> {
             _ => false,
         };
         let one_task = all.windows(2).all(|pair| pair[0].task_id == pair[1].task_id);
-        if !closed || !one_task || !all.iter().all(|facts| facts.ours) {
+        // A verdict counts the attempts that it rests on; of a void run one may have ended too early to be signed.
+        let attempts_n = order.iter().filter(|role| **role == Role::Attempt).count() as i64;
+        let counted = |end: &End| end.attempts_used().is_none_or(|used| used == attempts_n);
+        let verdicts = all.iter().filter(|facts| facts.role == Role::Verdict);
+        let counted = verdicts.filter_map(|facts| facts.end.as_deref()).all(counted);
+        if !closed || !one_task || !counted || !all.iter().all(|facts| facts.ours) {
             self.fail(Failure::of(Fault::RunShape).with("entries_n", all.len() as u64));
         }
         let ends = all.iter().filter_map(|facts| facts.end.as_deref());
-        if ends.into_iter().any(|end| end.summary_sha256.is_none() || end.row_sha256.is_none()) {
+        let uncovered = |end: &End| {
+            let calls = end.requests_seen.is_some() && end.wire_sha256.is_none();
+            end.summary_sha256.is_none() || end.row_sha256.is_none() || calls
+        };
+        if ends.into_iter().any(uncovered) {
             self.fail(Failure::of(Fault::EndDigestMissing));
         }
     }
@@ -415,7 +428,10 @@ impl Run<'_> {
                 self.fail(failure.with("summary", got).with("signed", want));
             }
         }
-        if summary.get("files_sha256").and_then(Value::as_object).is_none() {
+        let named = summary.get("files_sha256").and_then(Value::as_object);
+        // The digest of the conversation covers bodies; class and end of each call are in the index alone.
+        let covers_calls = named.is_some_and(|named| named.get(&self.wire_name()).is_some());
+        if named.is_none() || end.requests_seen.is_some() && !covers_calls {
             let failure = Failure::of(Fault::SummaryContradictsVerdict);
             self.fail(failure.with("field", "files_sha256"));
         }
@@ -434,7 +450,15 @@ impl Run<'_> {
 
     /// Counts what reached a model, not what was attempted (31.11).
     fn wire(&mut self, verdicts: &[(&str, &End)], facts: &mut ChainFacts) {
-        let Some(file) = self.files.get(&format!("wire_{}/index.jsonl", self.arm)) else { return };
+        let Some(file) = self.files.get(&self.wire_name()) else {
+            // Nobody can say any more what the calls were: "not measured" is not "mediated". Calls that were never
+            // counted, and counts of none, need no index.
+            if facts.mediated == Some(true) {
+                facts.mediated = None;
+                facts.uncounted = true;
+            }
+            return;
+        };
         let [(task, end)] = verdicts else { return };
         let index = match wire::read(file) {
             Ok(index) => index,
@@ -450,11 +474,16 @@ impl Run<'_> {
             let failure = Failure::of(Fault::WireIndexMismatch);
             self.fail(failure.with("got", index.calls_n).with("want", end.requests_seen));
         }
-        if end.requests_seen.is_some_and(|seen| seen > 0) && index.answered_n == 0 {
+        facts.calls = Some(index.calls);
+        if end.requests_seen.is_some_and(|seen| seen > 0) && index.calls.model_succeeded_n == 0 {
             facts.mediated = Some(false);
             facts.void_reason = Some(VoidReason::NoModelCallSucceeded.code().to_owned());
             facts.unmediated_task_ids = vec![(*task).to_owned()];
         }
+    }
+
+    fn wire_name(&self) -> String {
+        format!("wire_{}/index.jsonl", self.arm)
     }
 
     fn completeness(&mut self, chain: &Chain<Facts>) -> Completeness {

@@ -1,5 +1,6 @@
 //! The answers of `verify` and their JSON form. Member names follow the peer's report where it has them.
 
+use super::wire::Calls;
 use crate::{Failure, Warning};
 use canon::{Digest, Object, Value};
 use std::collections::BTreeMap;
@@ -125,6 +126,10 @@ pub struct ChainFacts {
     pub requests_total: i64,
     /// The model channel was used; nothing when not measured.
     pub mediated: Option<bool>,
+    /// Calls by class; nothing without an index.
+    pub calls: Option<Calls>,
+    /// Requests were counted, and the index that says what they were is gone.
+    pub uncounted: bool,
     /// Why the chain is void.
     pub void_reason: Option<String>,
     /// Tasks whose verdict saw no request.
@@ -188,6 +193,7 @@ impl ChainFacts {
         let total = (self.with_requests_n > 0).then_some(self.requests_total);
         object.set("requests_seen_total", total);
         object.set("mediated", self.mediated);
+        object.set("calls", self.calls.map(|calls| calls.to_value()));
         object.set("void_reason", self.void_reason.as_deref());
         object.set("unmediated_task_ids", texts(&self.unmediated_task_ids));
         object.set("ungated_task_ids", texts(&self.ungated_task_ids));
@@ -205,6 +211,17 @@ impl ChainFacts {
             )
         });
         object.set("ends", Value::Array(ends.collect()));
+    }
+}
+
+impl Calls {
+    fn to_value(self) -> Value {
+        Object::new()
+            .with("model_succeeded_n", self.model_succeeded_n)
+            .with("model_failed_n", self.model_failed_n)
+            .with("other_n", self.other_n)
+            .with("blocked_n", self.blocked_n)
+            .into()
     }
 }
 

@@ -6,8 +6,8 @@ use ledger::certificate::{self, Claim, Invalid};
 use ledger::identity::Identity;
 use ledger::logbook::{self, Appender};
 use ledger::pem::{self, PemError};
-use ledger::receipts::{ChainReport, Files, InOrder, Options, Verdict, verify_run};
-use ledger::{Fault, Mode};
+use ledger::receipts::{Calls, ChainReport, Files, InOrder, Options, Verdict, verify_run};
+use ledger::{Fault, Mode, Warning};
 
 pub(crate) fn identity(seed: u8) -> Identity {
     Identity::from_seed(&[seed; 32])
@@ -83,19 +83,33 @@ fn each_edited_member_of_a_row_is_named() {
     }
 }
 
+/// Verdict, reason and counts of a run whose index has these calls.
+fn with_calls(calls: &[Object]) -> (Verdict, Option<String>, Calls) {
+    let lines: Vec<Vec<u8>> = calls
+        .iter()
+        .map(|call| {
+            let call = call.clone().with("request_sha256", Digest::of(b"q"));
+            [canonical(&call.with("response_sha256", Digest::of(b"a")).into()), b"\n".to_vec()].concat()
+        })
+        .collect();
+    let (mut files, _) = run_of(lines.len() as i64);
+    files.insert("wire_A/index.jsonl".to_owned(), lines.concat());
+    let chain = judge(&files);
+    let facts = chain.chain.unwrap();
+    (chain.verdict, facts.void_reason, facts.calls.unwrap())
+}
+
+fn post(path: &str, status: i64) -> Object {
+    Object::new().with("method", "POST").with("path", path).with("status", status)
+}
+
 /// 31.11: a call that never left the machine, or failed there, reached no model, whatever else is written.
 #[test]
 fn calls_that_reached_no_model_are_not_counted() {
-    let line = |status: i64, blocked: bool| {
-        let call = Object::new().with("request_sha256", Digest::of(b"q")).with("status", status);
-        let call = call.with("response_sha256", Digest::of(b"a")).with("blocked", blocked);
-        [canonical(&call.into()), b"\n".to_vec()].concat()
-    };
-    let judged = |lines: &[Vec<u8>]| {
-        let (mut files, _) = run_of(lines.len() as i64);
-        files.insert("wire_A/index.jsonl".to_owned(), lines.concat());
-        let report = judge(&files);
-        (report.verdict, report.chain.unwrap().void_reason)
+    let line = |status: i64, blocked: bool| post("/v1/messages", status).with("blocked", blocked);
+    let judged = |calls: &[Object]| {
+        let (verdict, void, _) = with_calls(calls);
+        (verdict, void)
     };
     let void = (Verdict::Void, Some("no_model_call_succeeded".to_owned()));
     assert_eq!(judged(&[line(200, false)]), (Verdict::Ok, None));
@@ -105,6 +119,52 @@ fn calls_that_reached_no_model_are_not_counted() {
     }
     assert_eq!(judged(&[line(200, true), line(500, false)]), void);
     assert_eq!(judged(&[line(200, true), line(299, false)]), (Verdict::Ok, None), "one is enough");
+    assert_eq!(judged(&[line(200, false).with("error", "reset")]), void, "with an error");
+}
+
+/// 31.11 and ruling 15: which calls ask a model, and which of these came to their end.
+#[test]
+fn calls_are_counted_by_class() {
+    let asks = ["/v1/chat/completions", "/chat/completions", "/v1/messages?beta=true", "/v1/responses"];
+    for path in asks.into_iter().chain(["/v1/complete", "/v1/completions", "/messages"]) {
+        let (verdict, _, calls) = with_calls(&[post(path, 200)]);
+        assert_eq!((verdict, calls.model_succeeded_n), (Verdict::Ok, 1), "{path}");
+    }
+    for path in ["/v1/models", "/v1/embeddings", "/v1/messagesx", "/v1/messages/count_tokens", "/"] {
+        let (verdict, _, calls) = with_calls(&[post(path, 200)]);
+        assert_eq!((verdict, calls.other_n), (Verdict::Void, 1), "{path}");
+    }
+    let head = post("/v1/messages", 200).with("method", "HEAD");
+    let unnamed = Object::new().with("status", 200_i64);
+    assert_eq!(with_calls(&[head, unnamed]).2, Calls { other_n: 2, ..Calls::default() });
+    // What our proxy wrote about a call goes before its path.
+    let ours =
+        |class: &str, outcome: &str| post("/v1/messages", 200).with("class", class).with("outcome", outcome);
+    let all = [
+        ours("model", "wire_succeeded"),
+        ours("model", "wire_error_in_stream"),
+        ours("model", "wire_completeness_unknown"),
+        ours("other", "wire_succeeded"),
+        ours("model", "wire_blocked").with("blocked", true),
+    ];
+    let want = Calls { model_succeeded_n: 1, model_failed_n: 2, other_n: 1, blocked_n: 1 };
+    assert_eq!(with_calls(&all), (Verdict::Ok, None, want));
+    let (verdict, void, _) = with_calls(&all[1..]);
+    assert_eq!((verdict, void.as_deref()), (Verdict::Void, Some("no_model_call_succeeded")));
+}
+
+/// "Not measured" is not "mediated": without the index nobody can say what the calls were.
+#[test]
+fn a_count_without_its_index_measures_nothing() {
+    let (files, _) = run_of(3);
+    let chain = judge(&files);
+    assert_eq!(chain.verdict, Verdict::Ok);
+    assert_eq!(chain.warnings, [(0, Warning::WireIndexMissing)]);
+    let facts = chain.chain.unwrap();
+    assert_eq!((facts.mediated, facts.calls, facts.requests_total), (None, None, 3));
+    // A count of none needs no index.
+    let none = judge(&run_of(0).0);
+    assert_eq!((none.verdict, none.warnings), (Verdict::Void, Vec::new()));
 }
 
 /// An id that contradicts its key is a lie, also where there is nothing else to check.

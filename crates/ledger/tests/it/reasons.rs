@@ -58,7 +58,7 @@ fn rows_against_verdicts() {
         assert_eq!(found, (Fault::RowUnreadable, Shape::RowWithoutTaskOrArm.code().to_owned()), "{nobody}");
     }
     let other_arm = judge(&with(&good, "rows.jsonl", rows_of(&[("t", "A"), ("t", "B")])));
-    assert_eq!(other_arm.warnings, [(0, Warning::ArmWithoutReceipts)]);
+    assert_eq!(other_arm.warnings, [(0, Warning::WireIndexMissing), (0, Warning::ArmWithoutReceipts)]);
     assert_eq!(
         (other_arm.verdict, &other_arm.arms_without_receipts[..]),
         (Verdict::Ok, &["B".to_owned()][..])

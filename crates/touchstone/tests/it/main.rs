@@ -1,6 +1,7 @@
 //! The binary as a user runs it.
 #![allow(clippy::unwrap_used)]
 
+mod agents;
 mod attest;
 mod clones;
 mod command_suites;
@@ -21,10 +22,13 @@ mod made_runs;
 mod peer;
 mod places;
 mod record;
+mod retry;
 mod room;
 mod run;
 mod stage;
+mod stop;
 mod suites;
 mod verify;
 mod verify_claims;
+mod watch;
 mod workspace;

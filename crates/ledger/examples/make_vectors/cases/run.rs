@@ -23,10 +23,32 @@ struct Story {
     stop: &'static str,
     accepted: Option<bool>,
     passed: i64,
-    /// Status of each model call; nothing when calls were not measured.
-    calls: Option<Vec<i64>>,
+    /// Each call; nothing when calls were not measured.
+    calls: Option<Vec<Call>>,
     signer: fn() -> Identity,
 }
+
+/// One call as the index tells it.
+#[derive(Clone, Copy)]
+struct Call {
+    method: &'static str,
+    path: &'static str,
+    class: &'static str,
+    /// 0: blocked on this machine.
+    status: i64,
+    outcome: &'static str,
+}
+
+/// A call that asks a model; status 0: blocked on this machine.
+const fn model(status: i64, outcome: &'static str) -> Call {
+    Call { method: "POST", path: "/v1/chat/completions", class: "model", status, outcome }
+}
+
+const ANSWERED: Call = model(200, "wire_succeeded");
+const REFUSED: Call = model(500, "wire_refused_by_upstream");
+const BLOCKED: Call = model(0, "wire_blocked");
+const LIST: Call =
+    Call { method: "GET", path: "/v1/models", class: "other", status: 200, outcome: "wire_succeeded" };
 
 const ACCEPTED: Story = Story {
     end: "ws_verdict",
@@ -47,16 +69,20 @@ fn tell(story: &Story) -> Files {
     let requests = story.calls.as_ref().map(|calls| calls.len() as i64);
     let (index, pairs) = wire(story.calls.as_deref().unwrap_or_default());
     let visible = line(&result.with("all_pass", story.passed == 2).into());
-    let mut summary = Object::new()
+    let mut named = Object::new();
+    if measured {
+        named.set(VISIBLE, Digest::of(&visible));
+    }
+    if story.calls.is_some() {
+        named.set(WIRE, Digest::of(&index));
+    }
+    let summary = Object::new()
         .with("arm", ARM)
         .with("task_id", TASK)
         .with("accepted", story.accepted)
         .with("stop_reason", story.stop)
         .with("verdict_sha256", verdict_sha256)
-        .with("files_sha256", Object::new());
-    if measured {
-        summary.set("files_sha256", Object::new().with(VISIBLE, Digest::of(&visible)));
-    }
+        .with("files_sha256", named);
     let summary = line(&summary.into());
     let common = |object: Object| {
         object
@@ -123,18 +149,22 @@ fn sign(entries: &[(&str, Object)], signer: &Identity) -> Vec<u8> {
     appended.collect::<Vec<_>>().concat()
 }
 
-/// The index of calls with these statuses, and the pairs that its digest covers. Status 0: blocked on this machine.
-fn wire(statuses: &[i64]) -> (Vec<u8>, Value) {
+/// The index of these calls, and the pairs that its digest covers.
+fn wire(calls: &[Call]) -> (Vec<u8>, Value) {
     let (mut index, mut pairs) = (Vec::new(), Vec::new());
-    for (number, status) in statuses.iter().enumerate() {
+    for (number, call) in calls.iter().enumerate() {
         let request = Digest::of(format!("request {number}").as_bytes());
-        let response = (*status > 0).then(|| Digest::of(format!("response {number}").as_bytes()));
-        let call = Object::new()
+        let response = (call.status > 0).then(|| Digest::of(format!("response {number}").as_bytes()));
+        let row = Object::new()
+            .with("method", call.method)
+            .with("path", call.path)
+            .with("class", call.class)
+            .with("outcome", call.outcome)
             .with("request_sha256", request)
             .with("response_sha256", response)
-            .with("status", *status)
-            .with("blocked", *status == 0);
-        index.extend(line(&call.into()));
+            .with("status", call.status)
+            .with("blocked", call.status == 0);
+        index.extend(line(&row.into()));
         pairs.push(Value::from(vec![Value::from(request), Value::from(response)]));
     }
     (index, Value::Array(pairs))
@@ -169,7 +199,7 @@ pub(super) fn cases() -> Vec<Case> {
 fn holding() -> Vec<Case> {
     let refused = Story { stop: "visible_fail", accepted: Some(false), passed: 1, ..ACCEPTED };
     let ungated = Story { stop: "ungated", accepted: None, passed: 0, ..ACCEPTED };
-    let mediated = Story { calls: Some(vec![200, 500, 200]), ..ACCEPTED };
+    let mediated = Story { calls: Some(vec![ANSWERED, REFUSED, ANSWERED]), ..ACCEPTED };
     let reminted = Story { signer: stranger, ..ACCEPTED };
     let key = identity().public().to_hex();
     vec![
@@ -209,8 +239,10 @@ fn void() -> Vec<Case> {
     let spawn = Story { end: "run_void", stop: "agent_spawn_failed", accepted: None, passed: 0, ..ACCEPTED };
     let sandbox = Story { stop: "sandbox_unavailable", ..spawn.clone() };
     let none = Story { calls: Some(Vec::new()), ..ACCEPTED };
-    let blocked = Story { calls: Some(vec![0, 0]), ..ACCEPTED };
-    let failed = Story { calls: Some(vec![401, 503]), ..ACCEPTED };
+    let blocked = Story { calls: Some(vec![BLOCKED, BLOCKED]), ..ACCEPTED };
+    let failed = Story { calls: Some(vec![REFUSED, REFUSED]), ..ACCEPTED };
+    let listed = Story { calls: Some(vec![LIST, BLOCKED]), ..ACCEPTED };
+    let cut = Story { calls: Some(vec![model(200, "wire_stream_not_ended"), LIST]), ..ACCEPTED };
     let void = |name, about, story: &Story| Case::new(name, about, tell(story)).answer(&[], "VOID", vec![]);
     vec![
         void("agent_not_started", "The agent could not be started.", &spawn),
@@ -218,6 +250,8 @@ fn void() -> Vec<Case> {
         void("no_model_call", "Calls were counted and there was none.", &none),
         void("model_calls_blocked", "Every call was blocked on this machine.", &blocked),
         void("model_calls_failed", "No call was answered with success.", &failed),
+        void("only_a_list_of_models", "The only call that succeeded asked for no text.", &listed),
+        void("stream_cut", "The only call that asked for text did not come to its end.", &cut),
     ]
 }
 
@@ -283,7 +317,7 @@ fn rows() -> Vec<Case> {
 }
 
 fn summaries() -> Vec<Case> {
-    let mediated = Story { calls: Some(vec![200, 200]), ..ACCEPTED };
+    let mediated = Story { calls: Some(vec![ANSWERED, ANSWERED]), ..ACCEPTED };
     let spoil = |change: &dyn Fn(&mut Files)| spoiled(&mediated, change);
     let unreadable = spoil(&|files| edit(files, WIRE, "{", "["));
     let place: Seen = at(&unreadable[WIRE], "wire_index_unreadable", 1, 10);
@@ -322,7 +356,7 @@ fn summaries() -> Vec<Case> {
             "call_removed",
             "A call was taken out of the index: digest and count tell.",
             spoil(&|files| keep_lines(files, WIRE, 1)),
-            &["wire_index_mismatch", "wire_index_mismatch"],
+            &["signed_file_mismatch", "wire_index_mismatch", "wire_index_mismatch"],
         ),
         broken(
             "call_edited",
@@ -330,12 +364,28 @@ fn summaries() -> Vec<Case> {
             spoil(&|files| {
                 edit(files, WIRE, &Digest::of(b"response 0").to_hex(), &Digest::of(b"other").to_hex())
             }),
-            &["wire_index_mismatch"],
+            &["signed_file_mismatch", "wire_index_mismatch"],
         ),
+        broken(
+            "call_turned_into_a_success",
+            "The end of a call was edited: only the digest of the whole index tells.",
+            spoiled(&Story { calls: Some(vec![REFUSED]), ..ACCEPTED }, |files| {
+                edit(files, WIRE, "wire_refused_by_upstream", "wire_succeeded");
+                edit(files, WIRE, "500", "200");
+            }),
+            &["signed_file_mismatch"],
+        ),
+        broken(
+            "calls_removed",
+            "The index of the calls is gone.",
+            spoil(&|files| drop(files.remove(WIRE))),
+            &["signed_file_mismatch"],
+        )
+        .warned(&[(0, "wire_index_missing")]),
         Case::new("call_unreadable", "A line of the index is no JSON.", unreadable.clone()).answer(
             &[],
             "BROKEN",
-            vec![place],
+            vec![whole("signed_file_mismatch"), place],
         ),
     ]
 }

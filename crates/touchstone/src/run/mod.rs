@@ -1,10 +1,15 @@
 //! `touchstone run`: the launcher's arguments, and its answer for people and for machines.
 
-use crate::output::{self, Busy, Tone, paint};
+mod events;
+mod status;
+
+use crate::output::{self, Tone, paint};
 use canon::{Value, shown};
 use desk::gate::Judgement;
-use desk::run::{Options, Phase, Report, RunError};
+use desk::run::{FeedbackInto, Options, Report, Retry, RunError};
 use desk::sandbox::{Choice, Level};
+use events::Events;
+use status::Status;
 use std::ffi::OsString;
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -19,6 +24,7 @@ use verdict::StopReason;
 /// Exit: 0 accepted, 20 refused, 21 inconclusive, 22 infrastructure void, 64 wrong use.
 ///
 /// Example: touchstone run --suite ../checks -- python3 my_agent.py
+/// Example: touchstone run --suite ../checks --retry revise -- python3 my_agent.py
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Args {
@@ -34,6 +40,19 @@ pub(crate) struct Args {
     /// Folder for the receipts: new or empty, outside the workspace [default: ~/.touchstone/runs/TASK].
     #[arg(long, value_name = "DIR")]
     run_dir: Option<PathBuf>,
+    /// After an attempt that failed: nothing, a fresh workspace, or the same workspace and what failed.
+    #[arg(long, value_parser = ["none", "resample", "revise"], default_value = "none")]
+    retry: String,
+    /// Most attempts, a ceiling on cost [default: 1, with a retry 3].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    max_attempts: Option<u32>,
+    /// How the agent is told what failed: VACANT_FEEDBACK.md in its folder, {VACANT_FEEDBACK} at the end of one of its
+    /// arguments, or both.
+    #[arg(long, value_parser = ["file", "prompt", "both"], default_value = "file")]
+    feedback_into: String,
+    /// 1: checks decide. 0: record only; no checks, no receipt, the agent's own exit code [default: $VACANT, or 1].
+    #[arg(long, value_parser = ["0", "1"])]
+    vacant: Option<String>,
     /// Name of the task [default: generated].
     #[arg(long, value_name = "ID")]
     task_id: Option<String>,
@@ -52,6 +71,9 @@ pub(crate) struct Args {
     /// The least confinement; below it the run is void (22), never silently weaker.
     #[arg(long, value_parser = ["full", "landlock"])]
     require_sandbox: Option<String>,
+    /// Write what happens as JSON Lines to the end of this file; it must lie outside the workspace.
+    #[arg(long, value_name = "FILE")]
+    events: Option<PathBuf>,
     /// Remove the frozen copy at the end.
     #[arg(long)]
     discard_frozen: bool,
@@ -66,15 +88,33 @@ pub(crate) struct Args {
 /// Runs the verb and returns its exit code.
 pub(crate) fn run(args: Args) -> u8 {
     let json = args.json;
-    let options = options(args);
+    let file = args.events.clone();
+    let options = match options(args) {
+        Ok(options) => options,
+        Err(why) => return output::usage(&why),
+    };
+    let events = match file.map(|file| Events::open(&file, &options.workspace)).transpose() {
+        Ok(events) => events,
+        Err(why) => return output::usage(&why),
+    };
     if let Err(error) = stop_on_signals(&options.interrupted) {
         return output::usage(&format!("signals cannot be handled: {error}"));
     }
-    let busy = Busy::default();
-    match desk::run::run(&options, &|phase| busy.with(words(phase))) {
+    let status = Status::new(options.inherit_stdin, Arc::clone(&options.interrupted));
+    let ran = desk::run::run(&options, &|event| {
+        status.tell(&event);
+        if let Some(events) = &events {
+            events.tell(&event);
+        }
+    });
+    let lost_n = events.as_ref().map_or(0, Events::lost_n);
+    if lost_n > 0 {
+        let _ = writeln!(std::io::stderr().lock(), "touchstone: {lost_n} events could not be written");
+    }
+    match ran {
         Ok(report) => {
             print(&report, json);
-            report.stop.exit_code()
+            report.exit_code
         }
         Err(RunError::Usage(error)) => output::usage(&error.to_string()),
         Err(error) => {
@@ -84,18 +124,12 @@ pub(crate) fn run(args: Args) -> u8 {
     }
 }
 
-/// What a phase is called on the screen; nothing while the agent has it, and at the end.
-fn words(phase: Phase) -> Option<&'static str> {
-    match phase {
-        Phase::Preparing => Some("reading suite and workspace, measuring the sandbox"),
-        Phase::Agent | Phase::Ended => None,
-        Phase::Freezing => Some("freezing the workspace"),
-        Phase::Checking => Some("running the checks"),
-    }
-}
-
-fn options(args: Args) -> Options {
-    Options {
+fn options(args: Args) -> Result<Options, String> {
+    Ok(Options {
+        gated: gated(args.vacant.as_deref())?,
+        retry: named(Retry::ALL, Retry::word, &args.retry),
+        max_attempts: args.max_attempts,
+        feedback_into: named(FeedbackInto::ALL, FeedbackInto::word, &args.feedback_into),
         run_dir: args.run_dir,
         suite: args.suite,
         allow_no_suite: args.allow_no_suite,
@@ -111,6 +145,22 @@ fn options(args: Args) -> Options {
         }),
         discard_frozen: args.discard_frozen,
         ..Options::new(args.workspace, args.command)
+    })
+}
+
+/// The member of a closed list that an argument names; the argument's parser knows the same words.
+fn named<T: Copy + Default, const N: usize>(all: [T; N], word: fn(T) -> &'static str, name: &str) -> T {
+    all.into_iter().find(|member| word(*member) == name).unwrap_or_default()
+}
+
+/// Whether the desk judges: the argument, else the variable, else yes (10.1).
+fn gated(argument: Option<&str>) -> Result<bool, String> {
+    let variable = std::env::var_os("VACANT").filter(|value| !value.is_empty());
+    let variable = variable.map(|value| value.to_string_lossy().into_owned());
+    match argument.map(str::to_owned).or(variable).as_deref() {
+        None | Some("1") => Ok(true),
+        Some("0") => Ok(false),
+        Some(other) => Err(format!("VACANT={}: 0 or 1 is needed", shown(other.as_bytes()))),
     }
 }
 
@@ -163,6 +213,9 @@ pub(crate) fn lines(report: &Report) -> Vec<String> {
     if report.stop == StopReason::NoSuite && !given {
         say("go on", "give --suite DIR, or --allow-no-suite to say that nothing is measured".to_owned());
     }
+    if report.max_attempts > 1 {
+        say("attempts", format!("{} of at most {}", report.attempts_used, report.max_attempts));
+    }
     say("agent", agent(report));
     say("delivery", delivery(report));
     if let Some(level) = report.sandbox_level {
@@ -171,8 +224,13 @@ pub(crate) fn lines(report: &Report) -> Vec<String> {
             say("go on", "see \"The sandbox says what it measured\" in README".to_owned());
         }
     }
-    say("receipts", format!("{} entries in {}", report.entries_n, shown_path(report)));
-    say("head", report.head.to_hex());
+    match report.head {
+        Some(head) => {
+            say("receipts", format!("{} entries in {}", report.entries_n, shown_path(report)));
+            say("head", head.to_hex());
+        }
+        None => say("receipts", format!("none, by --vacant 0; the record is in {}", shown_path(report))),
+    }
     lines
 }
 
