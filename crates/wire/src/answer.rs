@@ -242,10 +242,10 @@ impl Sink for Seen {
             ([b"error"] | [b"response", b"error"], leaf) => {
                 self.error |= !matches!(leaf, Leaf::Bare(b"null" | b"false") | Leaf::Str(b""));
             }
-            ([b"model" | b"modelVersion"] | [b"response" | b"message", b"model"], Leaf::Str(text)) => {
-                if self.model.is_none() {
-                    self.model = model_name(text);
-                }
+            ([b"model" | b"modelVersion"] | [b"response" | b"message", b"model"], Leaf::Str(text))
+                if self.model.is_none() =>
+            {
+                self.model = model_name(text);
             }
             ([b"done"], Leaf::Bare(b"true")) => self.last = true,
             ([b"stop_reason"] | [b"candidates", b"finishReason"], Leaf::Str(text)) => {

@@ -121,13 +121,13 @@ pub fn policy_allows(target: &str) -> bool {
         return false;
     }
     let bare = if all.first() == Some(&"v1") { &all[1..] } else { &all[..] };
-    match bare {
-        ["chat", "completions", ..] => true,
-        ["completions" | "responses" | "embeddings" | "models" | "messages" | "complete", ..] => true,
-        ["api", "chat" | "generate" | "embed" | "embeddings" | "tags" | "show" | "version" | "ps"] => true,
-        ["v1beta" | "v1alpha", "models", ..] => true,
-        _ => false,
-    }
+    matches!(
+        bare,
+        ["chat", "completions", ..]
+            | ["completions" | "responses" | "embeddings" | "models" | "messages" | "complete", ..]
+            | ["api", "chat" | "generate" | "embed" | "embeddings" | "tags" | "show" | "version" | "ps"]
+            | ["v1beta" | "v1alpha", "models", ..]
+    )
 }
 
 /// Path of the upstream for a request target, query included: the base without a trailing `/v1`, then what came in.
