@@ -31,7 +31,11 @@ impl Body {
     }
 
     /// Reads what lies in the buffer. Gives the number of bytes that belong to the body.
-    pub(crate) fn read(&mut self, buffer: &Buffer, mut payload: impl FnMut(&[u8])) -> Result<usize, Malformed> {
+    pub(crate) fn read(
+        &mut self,
+        buffer: &Buffer,
+        mut payload: impl FnMut(&[u8]),
+    ) -> Result<usize, Malformed> {
         let bytes = buffer.filled();
         match self {
             Body::Length(left) => {

@@ -9,7 +9,9 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
-use wire::{Answer, CallError, Class, End, Facts, Kind, Protocol, Reading, RequestReader, Route, Row, Usage, Wire};
+use wire::{
+    Answer, CallError, Class, End, Facts, Kind, Protocol, Reading, RequestReader, Route, Row, Usage, Wire,
+};
 
 /// The body of one direction as it passes: on disk and hashed before it goes on.
 pub(crate) struct Copy {

@@ -213,7 +213,9 @@ impl fmt::Display for StartError {
             | StartError::Port(error)
             | StartError::Socket(error)
             | StartError::Threads(error) => write!(f, "{}: {error}", self.code()),
-            StartError::Upstream(wire) | StartError::Key(wire) => write!(f, "{}: {}", self.code(), wire.code()),
+            StartError::Upstream(wire) | StartError::Key(wire) => {
+                write!(f, "{}: {}", self.code(), wire.code())
+            }
             StartError::Roots => f.write_str(self.code()),
         }
     }

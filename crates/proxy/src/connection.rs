@@ -31,11 +31,13 @@ struct Done {
     end: End,
     /// Another call may follow.
     keep: bool,
+    /// If none does, the agent is given time to read what it got.
+    linger: bool,
 }
 
 impl Done {
     fn last(end: End) -> Done {
-        Done { end, keep: false }
+        Done { end, keep: false, linger: false }
     }
 }
 
@@ -71,7 +73,7 @@ impl Connection {
             // The thread of the index lives as long as somebody can send.
             let _ = self.rows.send(call.finish(&shared, done.end)).await;
             if !done.keep {
-                if done.end == End::Complete {
+                if done.linger {
                     self.linger().await;
                 }
                 return;
@@ -184,7 +186,7 @@ impl Connection {
                 if keep && !call.response.closes && upstream.buffer.is_empty() {
                     self.idle = Some(upstream);
                 }
-                Done { end: End::Complete, keep }
+                Done { end: End::Complete, keep, linger: true }
             }
             Over::Answered(Answered::Switched) => {
                 Done::last(websocket::relay(&shared, &mut self.agent, &mut self.buffer, upstream, call).await)
@@ -215,10 +217,10 @@ impl Connection {
                 call.error = Some(CallError::RequestMalformed);
                 if call.response.status == 0 {
                     let bytes = local::answer(CallError::RequestMalformed, b"", &call.method, true);
-                    // It hangs up on us or not: its call is over.
+                    // Its call is over either way.
                     let _ = self.agent.write_all(&bytes).await;
                 }
-                Done::last(End::Agent)
+                Done { end: End::Agent, keep: false, linger: true }
             }
             Over::Stuck(Stuck::Cut) => {
                 call.error = Some(CallError::RequestCut);
@@ -237,7 +239,8 @@ impl Connection {
             return Ok(idle);
         }
         let signs = Signs::default();
-        let gone = upload::hung_up(&self.shared, &mut self.agent, &mut self.buffer, None::<&mut Stream>, &signs);
+        let gone =
+            upload::hung_up(&self.shared, &mut self.agent, &mut self.buffer, None::<&mut Stream>, &signs);
         tokio::select! {
             biased;
             upstream = upstream::connect(wire, target, &self.shared.tls) => upstream.map_err(Some),
@@ -251,9 +254,7 @@ impl Connection {
         let bytes = local::answer(error, b"", &call.method, true);
         // The call is over either way.
         let _ = self.agent.write_all(&bytes).await;
-        let _ = tokio::io::AsyncWriteExt::flush(&mut self.agent).await;
-        self.linger().await;
-        Done::last(End::Upstream)
+        Done { end: End::Upstream, keep: false, linger: true }
     }
 
     /// Answers here. Nothing is sent.
@@ -269,8 +270,13 @@ impl Connection {
             if let (Ok(framing), true) = (framing, stored && (empty || (worth && !waits))) {
                 let mut body = Body::new(framing);
                 let mut nowhere = tokio::io::sink();
-                let sent =
-                    upload::send(&mut self.agent, &mut self.buffer, &mut nowhere, &mut body, &mut call.request);
+                let sent = upload::send(
+                    &mut self.agent,
+                    &mut self.buffer,
+                    &mut nowhere,
+                    &mut body,
+                    &mut call.request,
+                );
                 match sent.await {
                     Ok(()) => keep = worth && !headers::closes(&head.fields.lines()),
                     Err(Stuck::Cut) => return Done::last(End::Agent),
@@ -294,7 +300,7 @@ impl Connection {
             return Done::last(End::Agent);
         }
         call.response.copy.complete = true;
-        Done { end: End::Complete, keep }
+        Done { end: End::Complete, keep, linger: true }
     }
 }
 

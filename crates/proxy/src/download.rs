@@ -93,7 +93,10 @@ pub(crate) async fn receive(
     body(asked, from, buffer, to, Body::new(framing), response).await
 }
 
-async fn next_head(from: &mut (impl AsyncRead + Unpin), buffer: &mut Buffer) -> Result<AnswerHead, CallError> {
+async fn next_head(
+    from: &mut (impl AsyncRead + Unpin),
+    buffer: &mut Buffer,
+) -> Result<AnswerHead, CallError> {
     loop {
         if let Some(head) = head::answer(buffer.filled())? {
             buffer.consume(head.length);

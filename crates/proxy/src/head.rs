@@ -144,7 +144,8 @@ impl RequestHead {
     pub(crate) fn forwarded(&self, change: &Change<'_>) -> Zeroizing<Vec<u8>> {
         let key = change.key.map(Secret::reveal);
         // Room for a key in each place, so that no copy of it stays behind in a smaller buffer.
-        let room = self.length + change.path.len() + change.authority.len() + 4 * key.map_or(0, <[u8]>::len) + 128;
+        let room =
+            self.length + change.path.len() + change.authority.len() + 4 * key.map_or(0, <[u8]>::len) + 128;
         let mut out = Zeroizing::new(Vec::with_capacity(room));
         let target = headers::swapped_target(change.path, change.sentinel, key).map(Zeroizing::new);
         let mut swapped = key.is_some() && target.is_some();

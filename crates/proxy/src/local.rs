@@ -38,7 +38,9 @@ fn sentence(error: CallError) -> &'static str {
         CallError::CallLimit => "This run has used up its calls.",
         CallError::ByteLimit => "This run has used up its bytes.",
         CallError::Stopped => "The run is over; the recording proxy passes nothing on any more.",
-        CallError::NotStored => "The recording proxy cannot write to its disk and passes nothing on without a record.",
+        CallError::NotStored => {
+            "The recording proxy cannot write to its disk and passes nothing on without a record."
+        }
         CallError::Upgrade => "There is no WebSocket here; the same call over HTTP is passed on.",
         _ => "The recording proxy could not read this request, or could read it in two ways.",
     }

@@ -114,6 +114,9 @@ impl Shared {
     pub(crate) fn clean(&self, text: &str) -> String {
         let keys = Wire::ALL.iter().filter_map(|wire| self.config.keys.of(*wire));
         let keys = keys.filter_map(|key| std::str::from_utf8(key.reveal()).ok());
-        keys.fold(text.to_owned(), |text, key| if text.contains(key) { text.replace(key, "***") } else { text })
+        keys.fold(
+            text.to_owned(),
+            |text, key| if text.contains(key) { text.replace(key, "***") } else { text },
+        )
     }
 }

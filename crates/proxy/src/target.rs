@@ -76,7 +76,18 @@ mod tests {
         assert_eq!(of("HTTP://127.0.0.1:80/v1/"), is(false, "127.0.0.1", 80, "127.0.0.1", "/v1"));
         assert_eq!(of("http://[::1]:8080/a"), is(false, "::1", 8080, "[::1]:8080", "/a"));
         assert_eq!(of("https://h:80"), is(true, "h", 80, "h:80", ""));
-        for url in ["", "h", "ftp://h", "http://", "http://u:p@h", "http://h?k=v", "http://h:0", "http://h:x", "http://::1", "http://h/ a"] {
+        for url in [
+            "",
+            "h",
+            "ftp://h",
+            "http://",
+            "http://u:p@h",
+            "http://h?k=v",
+            "http://h:0",
+            "http://h:x",
+            "http://::1",
+            "http://h/ a",
+        ] {
             assert_eq!(Target::parse(url), None, "{url}");
         }
     }

@@ -2,7 +2,7 @@
 //! masks taken off.
 
 use crate::call::{Call, NotStored};
-use crate::shared::Shared;
+use crate::shared::{Phase, Shared};
 use crate::store::Blob;
 use crate::stream::{Buffer, Stream};
 use crate::upstream::Upstream;
@@ -10,19 +10,20 @@ use canon::Object;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use tokio::sync::Notify;
 use wire::End;
 use wire::frames::{Frame, Frames, Part};
 
 /// `<call_id>.frames.jsonl`.
-struct Log {
+struct Log<'a> {
     blob: Blob,
     start: Instant,
-    frames: u64,
+    frames: &'a mut u64,
 }
 
-impl Log {
+impl Log<'_> {
     fn line(&mut self, from: &str, frame: Frame) -> std::io::Result<()> {
-        self.frames += 1;
+        *self.frames += 1;
         let line = Object::new()
             .with("at_us", self.start.elapsed().as_micros() as u64)
             .with("from", from)
@@ -44,16 +45,28 @@ pub(crate) async fn relay(
     call: &mut Call,
 ) -> End {
     let Ok(blob) = Blob::create(&shared.config.folder, &call.id, "frames.jsonl") else { return End::Store };
-    let log = Mutex::new(Log { blob, start: call.start, frames: 0 });
+    let log = Mutex::new(Log { blob, start: call.start, frames: call.frames.insert(0) });
+    let gone = Notify::new();
     let (mut agent_in, mut agent_out) = tokio::io::split(agent);
     let (mut up_in, mut up_out) = tokio::io::split(&mut upstream.stream);
     let (request, response) = (&mut call.request, &mut call.response);
-    let up = one_way(&mut agent_in, buffer, &mut up_out, "agent", &log, |bytes| request.copy.push(bytes));
-    let down = one_way(&mut up_in, &mut upstream.buffer, &mut agent_out, "upstream", &log, |bytes| {
-        response.copy.push(bytes)
-    });
-    let (up, down) = tokio::join!(up, down);
-    call.frames = Some(log.into_inner().unwrap_or_else(PoisonError::into_inner).frames);
+    let up = async {
+        let keep = |bytes: &[u8]| request.copy.push(bytes);
+        let ended = one_way(&mut agent_in, buffer, &mut up_out, "agent", &log, keep).await;
+        gone.notify_one();
+        ended
+    };
+    let keep = |bytes: &[u8]| response.copy.push(bytes);
+    let down = one_way(&mut up_in, &mut upstream.buffer, &mut agent_out, "upstream", &log, keep);
+    let nobody_waits = async {
+        gone.notified().await;
+        shared.reached(Phase::Quiet).await;
+    };
+    let (up, down) = tokio::select! {
+        biased;
+        both = async { tokio::join!(up, down) } => both,
+        () = nobody_waits => return End::Agent,
+    };
     let whole = matches!((&up, &down), (Ok(()), Ok(())));
     (call.request.copy.complete, call.response.copy.complete) = (whole, whole);
     match (up, down) {
@@ -75,7 +88,7 @@ async fn one_way(
     buffer: &mut Buffer,
     to: &mut (impl AsyncWrite + Unpin),
     name: &str,
-    log: &Mutex<Log>,
+    log: &Mutex<Log<'_>>,
     mut keep: impl FnMut(&[u8]) -> Result<(), NotStored>,
 ) -> Result<(), Lost> {
     let (mut frames, mut scratch) = (Frames::default(), Vec::new());

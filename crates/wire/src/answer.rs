@@ -161,7 +161,8 @@ impl Body {
 /// A stream without its media type: some servers send events as plain text.
 fn guess(first: &[u8]) -> Reader {
     let first = first.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(first);
-    let field = ["data:", "event:", "id:", "retry:", ":"].iter().any(|start| first.starts_with(start.as_bytes()));
+    let field =
+        ["data:", "event:", "id:", "retry:", ":"].iter().any(|start| first.starts_with(start.as_bytes()));
     match first {
         [] => Reader::Unsure,
         _ if field => Reader::Sse(Sse::default()),

@@ -33,11 +33,15 @@ fn each_protocol_has_its_own_end() {
     let messages = "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"model\":\"c\",\"usage\":{\"input_tokens\":7}}}\n\n\
         event: message_delta\ndata: {\"type\":\"message_delta\",\"usage\":{\"output_tokens\":8}}\n\n";
     assert!(!stream(Protocol::Messages, messages).ended);
-    let reading = stream(Protocol::Messages, &format!("{messages}event: message_stop\ndata: {{\"type\":\"message_stop\"}}\n\n"));
+    let reading = stream(
+        Protocol::Messages,
+        &format!("{messages}event: message_stop\ndata: {{\"type\":\"message_stop\"}}\n\n"),
+    );
     assert!(reading.ended);
     assert_eq!(reading.usage, Usage { input: Some(7), output: Some(8) });
 
-    let lines = "{\"model\":\"o\",\"done\":false}\n{\"done\":true,\"prompt_eval_count\":9,\"eval_count\":10}\n";
+    let lines =
+        "{\"model\":\"o\",\"done\":false}\n{\"done\":true,\"prompt_eval_count\":9,\"eval_count\":10}\n";
     let reading = read(Protocol::Ollama, "application/x-ndjson", None, lines.as_bytes(), 3);
     assert!(reading.ended && reading.kind == Kind::Stream);
     assert_eq!(reading.usage, Usage { input: Some(9), output: Some(10) });
@@ -46,14 +50,19 @@ fn each_protocol_has_its_own_end() {
     assert!(!stream(Protocol::Gemini, gemini).ended);
     let reading = stream(
         Protocol::Gemini,
-        &format!("{gemini}data: {{\"candidates\":[{{\"finishReason\":\"STOP\"}}],\"usageMetadata\":{{\"promptTokenCount\":1,\"candidatesTokenCount\":2}}}}\r\n\r\n"),
+        &format!(
+            "{gemini}data: {{\"candidates\":[{{\"finishReason\":\"STOP\"}}],\"usageMetadata\":{{\"promptTokenCount\":1,\"candidatesTokenCount\":2}}}}\r\n\r\n"
+        ),
     );
     assert!(reading.ended);
     assert_eq!((reading.model.as_deref(), reading.usage.input), (Some("g"), Some(1)));
 
     let complete = "event: completion\ndata: {\"stop_reason\":null}\n\n";
     assert!(!stream(Protocol::Complete, complete).ended);
-    assert!(stream(Protocol::Complete, &format!("{complete}data: {{\"stop_reason\":\"stop_sequence\"}}\n\n")).ended);
+    assert!(
+        stream(Protocol::Complete, &format!("{complete}data: {{\"stop_reason\":\"stop_sequence\"}}\n\n"))
+            .ended
+    );
 }
 
 #[test]
@@ -69,10 +78,13 @@ fn pc_25_an_error_is_an_error_wherever_it_stands() {
     assert!(stream(Protocol::Messages, "event: error\ndata: {}\n\n").error);
     assert!(stream(Protocol::Responses, "data: {\"type\":\"response.failed\",\"response\":{}}\n\n").error);
     assert!(read(Protocol::Ollama, "application/x-ndjson", None, b"{\"error\":\"x\"}\n", 2).error);
-    let plain = |body: &str| read(Protocol::ChatCompletions, "application/json", None, body.as_bytes(), 4).error;
+    let plain =
+        |body: &str| read(Protocol::ChatCompletions, "application/json", None, body.as_bytes(), 4).error;
     assert!(plain("{\"error\":{\"message\":\"x\"}}"));
     assert!(plain("[{\"error\":{\"code\":400}}]"));
-    assert!(!plain("{\"error\":null,\"choices\":[{\"message\":{\"content\":\"{\\\"error\\\":1}\",\"error\":1}}]}"));
+    assert!(!plain(
+        "{\"error\":null,\"choices\":[{\"message\":{\"content\":\"{\\\"error\\\":1}\",\"error\":1}}]}"
+    ));
 }
 
 #[test]
@@ -101,7 +113,8 @@ fn pc_27_packed_bodies_are_read_on_a_copy() {
         let reading = read(Protocol::ChatCompletions, "text/event-stream", Some("gzip"), &packed, size);
         assert!(reading.ended && reading.readable, "{reading:?}");
     }
-    let cut = read(Protocol::ChatCompletions, "text/event-stream", Some("gzip"), &packed[..packed.len() - 9], 7);
+    let cut =
+        read(Protocol::ChatCompletions, "text/event-stream", Some("gzip"), &packed[..packed.len() - 9], 7);
     assert!(!cut.readable);
     let damaged = read(Protocol::ChatCompletions, "text/event-stream", Some("gzip"), b"no gzip at all", 7);
     assert!(!damaged.readable && !damaged.ended);
@@ -126,6 +139,8 @@ fn pc_30_a_body_that_unpacks_to_very_much_is_given_up() {
     request.push(b"\x28\xB5\x2F\xFD{\"model\":\"m\"}");
     assert!(!request.readable() && request.model().is_none());
     let mut request = RequestReader::new(None);
-    b"{\"messages\":[{\"model\":\"no\"}],\"model\":\"m\",\"x\":1}".chunks(3).for_each(|piece| request.push(piece));
+    b"{\"messages\":[{\"model\":\"no\"}],\"model\":\"m\",\"x\":1}"
+        .chunks(3)
+        .for_each(|piece| request.push(piece));
     assert_eq!(request.model(), Some("m"));
 }

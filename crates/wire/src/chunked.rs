@@ -13,7 +13,9 @@ pub struct Malformed;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// Digits of a size; whether there was one already.
-    Size { digits: u8 },
+    Size {
+        digits: u8,
+    },
     /// Behind the size, up to the line feed.
     Extension,
     /// The carriage return of a size line was read.

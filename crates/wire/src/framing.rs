@@ -76,8 +76,10 @@ mod tests {
     use super::*;
 
     fn of(pairs: &[(&str, &str)]) -> Result<Framing, Refused> {
-        let lines: Vec<Line<'_>> =
-            pairs.iter().map(|(name, value)| Line { name: name.as_bytes(), value: value.as_bytes() }).collect();
+        let lines: Vec<Line<'_>> = pairs
+            .iter()
+            .map(|(name, value)| Line { name: name.as_bytes(), value: value.as_bytes() })
+            .collect();
         request_framing(&lines)
     }
 

@@ -24,7 +24,9 @@ impl Line<'_> {
 
     /// Whether the value is a list in which this lower-case word occurs.
     pub fn lists(&self, word: &str) -> bool {
-        self.value.split(|byte| *byte == b',').any(|part| part.trim_ascii().eq_ignore_ascii_case(word.as_bytes()))
+        self.value
+            .split(|byte| *byte == b',')
+            .any(|part| part.trim_ascii().eq_ignore_ascii_case(word.as_bytes()))
     }
 }
 
@@ -148,7 +150,10 @@ mod tests {
     fn the_key_takes_the_sentinels_place() {
         let key = Some(&b"real"[..]);
         let of = |line: Line<'_>, wire, key| swapped(&line, wire, "sent", key);
-        assert_eq!(of(line("AUTHORIZATION", " bearer sent"), Wire::Openai, key), Some(Some(b" Bearer real".to_vec())));
+        assert_eq!(
+            of(line("AUTHORIZATION", " bearer sent"), Wire::Openai, key),
+            Some(Some(b" Bearer real".to_vec()))
+        );
         assert_eq!(of(line("X-Api-Key", " sent"), Wire::Anthropic, key), Some(Some(b" real".to_vec())));
         assert_eq!(
             of(line("authorization", " Bearer sent"), Wire::Anthropic, key),
@@ -157,7 +162,10 @@ mod tests {
         assert_eq!(of(line("X-Other", " a-sent-b"), Wire::Openai, key), Some(Some(b" a-real-b".to_vec())));
         assert_eq!(of(line("Authorization", " Bearer sent"), Wire::Openai, None), Some(None));
         assert_eq!(of(line("Authorization", " Bearer own"), Wire::Openai, key), None);
-        assert_eq!(swapped_target("/x?key=sent&a=1", "sent", Some(b"r/1")), Some(b"/x?key=r%2F1&a=1".to_vec()));
+        assert_eq!(
+            swapped_target("/x?key=sent&a=1", "sent", Some(b"r/1")),
+            Some(b"/x?key=r%2F1&a=1".to_vec())
+        );
         assert_eq!(swapped_target("/x?key=sent", "sent", None), Some(b"/x?key=".to_vec()));
     }
 }

@@ -139,11 +139,19 @@ impl Facts<'_> {
         let stream = self.reading.kind == Kind::Stream;
         match self.reading {
             reading if reading.error => {
-                if stream { Outcome::ErrorInStream } else { Outcome::ErrorInBody }
+                if stream {
+                    Outcome::ErrorInStream
+                } else {
+                    Outcome::ErrorInBody
+                }
             }
             _ if self.end == End::Closed => Outcome::Unknown,
             reading if stream && self.class == Class::Model && !reading.ended => {
-                if reading.readable { Outcome::StreamNotEnded } else { Outcome::Unknown }
+                if reading.readable {
+                    Outcome::StreamNotEnded
+                } else {
+                    Outcome::Unknown
+                }
             }
             _ => Outcome::Succeeded,
         }
@@ -176,9 +184,13 @@ mod tests {
         assert_eq!(model(200, End::Complete, |_| ()), Outcome::Succeeded);
         assert_eq!(model(200, End::Complete, ended), Outcome::Succeeded);
         assert_eq!(model(200, End::Complete, open), Outcome::StreamNotEnded);
-        assert_eq!(model(200, End::Complete, |r| (r.kind, r.readable) = (Kind::Stream, false)), Outcome::Unknown);
+        assert_eq!(
+            model(200, End::Complete, |r| (r.kind, r.readable) = (Kind::Stream, false)),
+            Outcome::Unknown
+        );
         assert_eq!(model(200, End::Complete, |r| r.error = true), Outcome::ErrorInBody);
-        let error = |reading: &mut Reading| (reading.kind, reading.ended, reading.error) = (Kind::Stream, true, true);
+        let error =
+            |reading: &mut Reading| (reading.kind, reading.ended, reading.error) = (Kind::Stream, true, true);
         assert_eq!(model(200, End::Complete, error), Outcome::ErrorInStream);
         assert_eq!(model(200, End::Closed, ended), Outcome::Unknown);
         assert_eq!(model(200, End::Closed, |r| r.error = true), Outcome::ErrorInBody);

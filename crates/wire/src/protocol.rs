@@ -169,10 +169,7 @@ mod tests {
         assert_eq!(of("/v1/embeddings"), ("openai", "other", "other"));
         assert_eq!(of("/api/chat"), ("ollama", "ollama", "model"));
         assert_eq!(of("/api/show"), ("ollama", "other", "other"));
-        assert_eq!(
-            of("/v1beta/models/m:streamGenerateContent?alt=sse"),
-            ("gemini", "gemini", "model")
-        );
+        assert_eq!(of("/v1beta/models/m:streamGenerateContent?alt=sse"), ("gemini", "gemini", "model"));
         assert_eq!(of("/v1beta/models/m:countTokens"), ("gemini", "other", "other"));
         assert_eq!(of("/v1/models/m"), ("openai", "other", "other"));
         assert_eq!(route("HEAD", "/v1/messages", false).class, Class::Other);
@@ -186,8 +183,19 @@ mod tests {
             assert!(policy_allows(target), "{target}");
         }
         for target in [
-            "/", "/v1", "/v1/", "/v1/files", "/v1/modelsx", "/v1/models/../files", "/v1/models/%2E%2e/files",
-            "/v1//models", "/v1/models/", "/v1/chat", "/api/pull", "/v1/models/..;/x", "/V1/models",
+            "/",
+            "/v1",
+            "/v1/",
+            "/v1/files",
+            "/v1/modelsx",
+            "/v1/models/../files",
+            "/v1/models/%2E%2e/files",
+            "/v1//models",
+            "/v1/models/",
+            "/v1/chat",
+            "/api/pull",
+            "/v1/models/..;/x",
+            "/V1/models",
         ] {
             assert!(!policy_allows(target), "{target}");
         }

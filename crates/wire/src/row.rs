@@ -157,8 +157,7 @@ impl Row {
             request_model: from.maybe("request_model", From::text)?,
             request_readable: from.truth("request_readable")?,
             status: u16::try_from(from.number("status")?).map_err(|_| RowFault("status"))?,
-            error: from
-                .maybe("error", |from, name| from.code(name, CallError::ALL, CallError::code))?,
+            error: from.maybe("error", |from, name| from.code(name, CallError::ALL, CallError::code))?,
             outcome: from.code("outcome", Outcome::ALL, Outcome::code)?,
             blocked: value.get("blocked").is_some() && from.truth("blocked")?,
             response_sha256: from.maybe("response_sha256", From::digest)?,
@@ -170,9 +169,8 @@ impl Row {
             usage: usage(value.get("usage").ok_or(RowFault("usage"))?)?,
             frames: from.maybe("frames", From::number)?,
             elapsed_us: undecimal(&from.text("elapsed_s")?, 6).ok_or(RowFault("elapsed_s"))?,
-            first_byte_us: from.maybe("first_byte_s", |from, name| {
-                undecimal(&from.text(name)?, 6).ok_or(RowFault(name))
-            })?,
+            first_byte_us: from
+                .maybe("first_byte_s", |from, name| undecimal(&from.text(name)?, 6).ok_or(RowFault(name)))?,
         })
     }
 }

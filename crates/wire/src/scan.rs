@@ -153,7 +153,9 @@ impl Scan {
             let bit = 1 << (self.nesting - 1);
             self.objects = if object { self.objects | bit } else { self.objects & !bit };
             self.depth += usize::from(object);
-            if let Some(key) = self.depth.checked_sub(1).and_then(|depth| self.keys.get_mut(depth)).filter(|_| object) {
+            if let Some(key) =
+                self.depth.checked_sub(1).and_then(|depth| self.keys.get_mut(depth)).filter(|_| object)
+            {
                 key.length = 0;
             }
         }
@@ -267,7 +269,8 @@ mod tests {
     #[test]
     fn members_by_path_in_pieces_of_any_size() {
         let text = r#"{"model":"m\"x","a":[{"b":1},{"b":"é"}],"error":null,"u":{"v":{"w":{"x":{"deep":1}}}},"z":true}"#;
-        let want = "model=\"m\\\"x\" a=… a=… a.b=1 a=… a.b=\"é\" error=null u=… u.v=… u.v.w=… u.v.w.x=… z=true";
+        let want =
+            "model=\"m\\\"x\" a=… a=… a.b=1 a=… a.b=\"é\" error=null u=… u.v=… u.v.w=… u.v.w.x=… z=true";
         for size in [1, 2, 3, 7, 1000] {
             assert_eq!(seen(text, size), want, "pieces of {size}");
         }

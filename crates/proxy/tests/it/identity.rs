@@ -119,7 +119,9 @@ fn request(seed: &mut Seed, made: &mut Exchange, method: &str) {
         "/anything//else/./?",
     ]);
     let host = format!("Host: {HOST}\r\n");
-    let body = if method == "GET" || method == "HEAD" { Vec::new() } else {
+    let body = if method == "GET" || method == "HEAD" {
+        Vec::new()
+    } else {
         let length = seed.below(5000);
         text(seed, length)
     };
@@ -140,8 +142,23 @@ fn request(seed: &mut Seed, made: &mut Exchange, method: &str) {
 }
 
 fn answer(seed: &mut Seed, made: &mut Exchange, method: &str, body: Vec<u8>) {
-    let status = seed.pick(&["200 OK", "200 OK", "200 ", "201 Created", "404 Nope", "429 Slow down", "204 None", "304 Same", "500 é"]);
-    let kind = seed.pick(&["application/json", "text/event-stream", "application/x-ndjson", "text/plain; charset=\"x\""]);
+    let status = seed.pick(&[
+        "200 OK",
+        "200 OK",
+        "200 ",
+        "201 Created",
+        "404 Nope",
+        "429 Slow down",
+        "204 None",
+        "304 Same",
+        "500 é",
+    ]);
+    let kind = seed.pick(&[
+        "application/json",
+        "text/event-stream",
+        "application/x-ndjson",
+        "text/plain; charset=\"x\"",
+    ]);
     let packed = seed.one_in(4);
     let body = if packed { gzip(&body) } else { body };
     let coding = if packed { "content-encoding: gzip\r\n" } else { "" };

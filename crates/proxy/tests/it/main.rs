@@ -1,5 +1,14 @@
 //! The proxy between clients and upstreams that are scripted byte by byte, all on the loopback address.
 #![allow(missing_docs, unreachable_pub)]
 
+mod counting;
+mod faults;
+mod full_disk;
+mod hangups;
 mod identity;
+mod refusals;
+mod secrets;
+mod streaming;
 mod support;
+mod tls;
+mod websocket;

@@ -60,6 +60,20 @@ pub fn nobody() -> SocketAddr {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
 }
 
+/// A name that has no address: too long for one, so that nobody is asked.
+pub fn no_name() -> String {
+    format!("http://{}", "a".repeat(70))
+}
+
+/// An upstream that knows no TLS.
+pub fn no_tls() -> String {
+    let server = Server::new(|mut stream| {
+        let _ = stream.read(&mut [0; 4096]);
+        let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n");
+    });
+    format!("https://{}", server.address)
+}
+
 /// Bytes of one request, read by its framing.
 pub fn read_request(stream: &mut impl Read) -> Option<Vec<u8>> {
     let mut bytes = read_head(stream)?;
@@ -105,7 +119,13 @@ pub fn config(folder: &Path, url: &str) -> Config {
         mode: Mode::Act,
         port: 0,
         socket: None,
-        upstreams: Upstreams { openai: to(), anthropic: to(), ollama: to(), gemini: to(), allow_public: false },
+        upstreams: Upstreams {
+            openai: to(),
+            anthropic: to(),
+            ollama: to(),
+            gemini: to(),
+            allow_public: false,
+        },
         keys: Keys::default(),
         sentinel: String::new(),
         policy: PathPolicy::Any,
@@ -162,7 +182,10 @@ impl Desk {
         assert_eq!(ended.digest, wire::digest(&pairs));
         for row in &rows {
             let request = self.body(row, "req.bin").expect("each call has the file of its request");
-            assert_eq!((canon::Digest::of(&request), request.len() as u64), (row.request_sha256, row.request_bytes));
+            assert_eq!(
+                (canon::Digest::of(&request), request.len() as u64),
+                (row.request_sha256, row.request_bytes)
+            );
             let response = self.body(row, "resp.bin");
             assert_eq!(response.as_deref().map(canon::Digest::of), row.response_sha256);
             assert_eq!(response.map_or(0, |body| body.len() as u64), row.response_bytes);
@@ -206,7 +229,10 @@ pub fn read_all(stream: &mut impl Read) -> Vec<u8> {
 /// A request after which the connection is closed.
 pub fn post(path: &str, body: impl AsRef<[u8]>) -> Vec<u8> {
     let body = body.as_ref();
-    let head = format!("POST {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: {}\r\n\r\n", body.len());
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    );
     [head.as_bytes(), body].concat()
 }
 
