@@ -3,7 +3,6 @@
 //! Shell ring. What bytes mean is decided by `wire`; here they are moved, hashed and stored as they pass. Each piece of
 //! a body is on disk before it goes on, no body is ever held whole, and the line of a call is on disk before the call
 //! counts as finished. The runtime of the sockets lives inside [`Proxy`]; the rest of the program stays synchronous.
-#![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod body;
 mod call;
