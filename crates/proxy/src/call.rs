@@ -2,6 +2,7 @@
 
 use crate::config::{Fault, FaultKind};
 use crate::head::RequestHead;
+use crate::secret::Echo;
 use crate::shared::Shared;
 use crate::store::Blob;
 use canon::Digest;
@@ -47,7 +48,7 @@ impl Copy {
     }
 }
 
-/// A body could not be stored; why is kept in its [`Copy`].
+/// A body could not or may not be stored; why is kept in its [`Copy`] or [`Response`].
 #[derive(Debug)]
 pub(crate) struct NotStored;
 
@@ -68,6 +69,10 @@ pub(crate) struct Response {
     pub(crate) open_ended: bool,
     /// The upstream closes after it.
     pub(crate) closes: bool,
+    /// Looks for the real key, where there is one.
+    pub(crate) echo: Option<Echo>,
+    /// It was found.
+    echoed: bool,
 }
 
 /// A call that runs.
@@ -121,6 +126,8 @@ impl Call {
                 reader: None,
                 open_ended: false,
                 closes: false,
+                echo: None,
+                echoed: false,
             },
             error: None,
             blocked: false,
@@ -133,6 +140,7 @@ impl Call {
         self.method = head.method.clone();
         self.path = shared.clean(&head.target);
         self.route = wire::route(&head.method, &head.target, upgrade);
+        self.response.echo = shared.config.keys.of(self.route.wire).map(Echo::of);
         self.request.reader = RequestReader::new(head.fields.get("content-encoding").as_deref());
     }
 
@@ -152,7 +160,10 @@ impl Call {
             let _ = self.open_request(shared);
         }
         let failed = self.request.copy.failed.take().or(self.response.copy.failed.take());
-        let end = if failed.is_some() { End::Store } else { end };
+        let end = if failed.is_some() || self.response.echoed { End::Store } else { end };
+        if self.response.echoed {
+            self.error = Some(CallError::KeyInAnswer);
+        }
         if let Some(error) = failed {
             let (call_id, kind) = (self.id.clone(), FaultKind::Body);
             shared.fault(Fault { call_id, kind, why: error.to_string() });
@@ -230,7 +241,17 @@ impl Response {
         self.copy.open(shared, id, "resp.bin")
     }
 
+    /// Whether these bytes of a head carry the real key.
+    pub(crate) fn head_is_clean(&mut self, head: &[u8]) -> Result<(), NotStored> {
+        self.echoed |= self.echo.as_ref().is_some_and(|echo| echo.in_text(head));
+        if self.echoed { Err(NotStored) } else { Ok(()) }
+    }
+
     pub(crate) fn push(&mut self, bytes: &[u8]) -> Result<(), NotStored> {
+        self.echoed |= self.echo.as_mut().is_some_and(|echo| echo.in_piece(bytes));
+        if self.echoed {
+            return Err(NotStored);
+        }
         if let Some(reader) = &mut self.reader {
             reader.push(bytes);
         }

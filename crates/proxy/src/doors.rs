@@ -7,7 +7,7 @@ use crate::{Config, StartError};
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::{TcpListener, UnixListener};
@@ -18,8 +18,18 @@ use wire::Row;
 /// Open doors.
 pub(crate) struct Doors {
     tcp: TcpListener,
-    unix: Option<UnixListener>,
+    unix: Option<(UnixListener, SocketFile)>,
     pub(crate) address: SocketAddr,
+}
+
+/// The file of a path socket: removed when nobody listens behind it any more.
+pub(crate) struct SocketFile(PathBuf);
+
+impl Drop for SocketFile {
+    fn drop(&mut self) {
+        // Somebody else may have removed it, or its folder.
+        let _ = std::fs::remove_file(&self.0);
+    }
 }
 
 impl Doors {
@@ -31,11 +41,16 @@ impl Doors {
     }
 
     /// Takes connections until the proxy is stopped.
-    pub(crate) fn serve(self, runtime: &Runtime, shared: &Arc<Shared>, rows: &Sender<Row>) {
+    pub(crate) fn serve(
+        self,
+        runtime: &Runtime,
+        shared: &Arc<Shared>,
+        rows: &Sender<Row>,
+    ) -> Option<SocketFile> {
         runtime.spawn(take(Arc::clone(shared), rows.clone(), Door::Tcp(self.tcp)));
-        if let Some(unix) = self.unix {
-            runtime.spawn(take(Arc::clone(shared), rows.clone(), Door::Unix(unix)));
-        }
+        let (unix, file) = self.unix?;
+        runtime.spawn(take(Arc::clone(shared), rows.clone(), Door::Unix(unix)));
+        Some(file)
     }
 }
 
@@ -74,7 +89,7 @@ async fn take(shared: Arc<Shared>, rows: Sender<Row>, door: Door) {
 }
 
 /// A socket that only this user can open. One that nobody listens behind any more is removed, another file never.
-fn path_socket(path: &Path) -> io::Result<UnixListener> {
+fn path_socket(path: &Path) -> io::Result<(UnixListener, SocketFile)> {
     if let Ok(meta) = std::fs::symlink_metadata(path) {
         if !meta.file_type().is_socket() || std::os::unix::net::UnixStream::connect(path).is_ok() {
             return Err(io::ErrorKind::AddrInUse.into());
@@ -82,6 +97,7 @@ fn path_socket(path: &Path) -> io::Result<UnixListener> {
         std::fs::remove_file(path)?;
     }
     let listener = UnixListener::bind(path)?;
+    let file = SocketFile(path.to_owned());
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
-    Ok(listener)
+    Ok((listener, file))
 }

@@ -63,7 +63,11 @@ pub(crate) async fn receive(
         if !(100..200).contains(&head.status) || head.status == 101 {
             break head;
         }
-        if !passed(to, &head.forwarded()).await {
+        let interim = head.forwarded();
+        if response.head_is_clean(&interim).is_err() {
+            return Answered::NotStored;
+        }
+        if !passed(to, &interim).await {
             return Answered::Agent;
         }
     };
@@ -77,12 +81,14 @@ pub(crate) async fn receive(
         return Answered::Upstream { error: CallError::UpstreamMalformed, reset: false };
     };
     let us = asked.start.elapsed().as_micros() as u64;
-    if response.begin(asked.shared, asked.id, head.status, us).is_err() {
+    let forwarded = head.forwarded();
+    let begun = response.begin(asked.shared, asked.id, head.status, us);
+    if begun.and_then(|()| response.head_is_clean(&forwarded)).is_err() {
         return Answered::NotStored;
     }
     response.closes = wire::headers::closes(&head.fields.lines());
     response.open_ended = matches!(framing, Framing::Chunked | Framing::Close) && head.status != 101;
-    if !passed(to, &head.forwarded()).await {
+    if !passed(to, &forwarded).await {
         return Answered::Agent;
     }
     if head.status == 101 {

@@ -61,6 +61,10 @@ pub(crate) async fn exchange(passage: Passage<'_>, head: &[u8], mut body: Body, 
         answered = &mut down => answered,
         stuck = &mut up => return Over::Stuck(stuck),
     };
+    if matches!(answered, Answered::Upstream { .. }) && signs.ended.load(Ordering::Relaxed) {
+        // The upstream broke off because the agent had: whose end came first is what the record says (PC-28).
+        return Over::Stuck(Stuck::Gone);
+    }
     let whole = matches!(answered, Answered::Complete | Answered::Closed);
     if whole && !signs.sent.load(Ordering::Relaxed) {
         // The rest of a request that was answered early, if the upstream takes it and the agent sends it.

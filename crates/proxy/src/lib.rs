@@ -31,6 +31,7 @@ pub use secret::Secret;
 use canon::Digest;
 use shared::{Phase, Shared};
 use std::net::SocketAddr;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -50,6 +51,7 @@ pub struct Proxy {
     runtime: Runtime,
     rows: mpsc::Sender<Row>,
     index: JoinHandle<()>,
+    socket: Option<doors::SocketFile>,
 }
 
 /// What a proxy leaves.
@@ -83,7 +85,8 @@ impl Proxy {
             .build()
             .map_err(StartError::Threads)?;
         let doors = runtime.block_on(doors::Doors::open(&config))?;
-        std::fs::create_dir(&config.folder).map_err(StartError::Folder)?;
+        // Bodies are the business of this user only.
+        std::fs::DirBuilder::new().mode(0o700).create(&config.folder).map_err(StartError::Folder)?;
         let index = store::Index::create(&config.folder).map_err(StartError::Folder)?;
         let (rows, lines) = mpsc::channel(ROWS_WAITING);
         let shared = Arc::new(Shared::new(config, targets, tls));
@@ -93,8 +96,8 @@ impl Proxy {
             .name("proxy index".to_owned())
             .spawn(move || store::keep_index(&keeper, index, lines))
             .map_err(StartError::Threads)?;
-        doors.serve(&runtime, &shared, &rows);
-        Ok(Proxy { shared, address, runtime, rows, index })
+        let socket = doors.serve(&runtime, &shared, &rows);
+        Ok(Proxy { shared, address, runtime, rows, index, socket })
     }
 
     /// Where it listens: a port of the loopback address.
@@ -142,15 +145,12 @@ impl Proxy {
     pub fn stop(self) -> Ended {
         self.shared.phase.send_replace(Phase::Stopped);
         self.drained(CUT_MAX);
-        let Proxy { shared, runtime, rows, index, .. } = self;
+        let Proxy { shared, runtime, rows, index, socket, .. } = self;
         runtime.shutdown_timeout(CUT_MAX);
         drop(rows);
         // A thread that panicked left its calls open: they are counted as without a line.
         let _ = index.join();
-        if let Some(socket) = &shared.config.socket {
-            // Nobody listens behind it any more.
-            let _ = std::fs::remove_file(socket);
-        }
+        drop(socket);
         let blobs_n = std::fs::read_dir(&shared.config.folder).map_or(0, |entries| {
             let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
             names.filter(|name| name.ends_with(".req.bin")).count() as u64

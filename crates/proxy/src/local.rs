@@ -24,7 +24,8 @@ pub(crate) fn status(error: CallError) -> (u16, &'static str) {
         | CallError::UpstreamClosed
         | CallError::UpstreamMalformed
         | CallError::UpstreamCut
-        | CallError::NotStored => (502, "Bad Gateway"),
+        | CallError::NotStored
+        | CallError::KeyInAnswer => (502, "Bad Gateway"),
     }
 }
 

@@ -71,6 +71,8 @@ pub(crate) struct Signs {
     /// The request is through.
     pub(crate) sent: AtomicBool,
     pub(crate) on_sent: Notify,
+    /// The agent sends no more.
+    pub(crate) ended: AtomicBool,
     /// Pieces that the agent got.
     pub(crate) pieces: AtomicU64,
 }
@@ -100,6 +102,7 @@ pub(crate) async fn hung_up(
             Err(_) => return,
         }
     }
+    signs.ended.store(true, Ordering::Relaxed);
     if let Some(to) = to {
         // The upstream sees what it would have seen; whatever it makes of that.
         let _ = to.shutdown().await;

@@ -56,7 +56,7 @@ pub(crate) async fn relay(
         gone.notify_one();
         ended
     };
-    let keep = |bytes: &[u8]| response.copy.push(bytes);
+    let keep = |bytes: &[u8]| response.push(bytes);
     let down = one_way(&mut up_in, &mut upstream.buffer, &mut agent_out, "upstream", &log, keep);
     let nobody_waits = async {
         gone.notified().await;

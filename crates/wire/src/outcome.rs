@@ -82,6 +82,8 @@ canon::codes! {
         UpstreamCut = "wire_upstream_cut",
         /// A body could not be stored.
         NotStored = "wire_not_stored",
+        /// The upstream repeated the real key: the answer was ended before it.
+        KeyInAnswer = "wire_key_in_answer",
     }
 }
 

@@ -5,6 +5,7 @@ use proxy::{Keys, Secret};
 use std::io::Write;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
+use wire::{CallError, Outcome};
 
 const KEY: &str = "sk-real-0123456789abcdef";
 const SENTINEL: &str = "vacant-run-00112233445566778899aabbccddeeff";
@@ -113,4 +114,21 @@ fn without_a_key_the_header_is_dropped() {
     let seen = seen.lock().unwrap();
     assert!(!contains(&seen, SENTINEL) && contains(&seen, "?key=&alt=json"));
     assert!(!contains(&seen, "Authorization"), "{}", String::from_utf8_lossy(&seen));
+}
+
+#[test]
+fn an_upstream_that_repeats_the_key() {
+    let said = format!("{{\"error\":\"no such key: {KEY}\"}}");
+    let whole = answer("401 Unauthorized", "application/json", &said);
+    let in_head = format!("HTTP/1.1 401 No\r\nX-Key: {KEY}\r\nContent-Length: 0\r\n\r\n").into_bytes();
+    for bytes in [whole, in_head] {
+        let mut desk = Desk::with(&Server::answering(bytes).url(), |config| config.keys = keys());
+        let got = desk.call(post("/v1/messages", "{}"));
+        assert!(!contains(&got, KEY), "it does not reach the agent");
+        let row = desk.only_row();
+        assert_eq!((row.outcome, row.error), (Outcome::NotRecorded, Some(CallError::KeyInAnswer)));
+        let mut written = Vec::new();
+        files(desk.root(), &mut written);
+        assert!(!written.iter().any(|file| contains(file, KEY)), "nor the disk");
+    }
 }
