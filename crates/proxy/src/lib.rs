@@ -12,6 +12,7 @@ mod doors;
 mod download;
 mod exchange;
 mod head;
+mod http2;
 mod local;
 mod secret;
 mod shared;

@@ -1,11 +1,11 @@
 //! What all calls of a proxy share.
 
 use crate::config::{Config, Event, Fault, Targets};
+use crate::upstream::Tls;
 use canon::Digest;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
-use tokio_rustls::TlsConnector;
 use wire::{Counts, Row, Wire};
 
 /// How far the proxy has come.
@@ -22,7 +22,7 @@ pub(crate) enum Phase {
 pub(crate) struct Shared {
     pub(crate) config: Config,
     pub(crate) targets: Targets,
-    pub(crate) tls: TlsConnector,
+    pub(crate) tls: Tls,
     pub(crate) phase: watch::Sender<Phase>,
     /// Calls that were passed on.
     pub(crate) calls: AtomicU64,
@@ -58,7 +58,7 @@ impl Book {
 }
 
 impl Shared {
-    pub(crate) fn new(config: Config, targets: Targets, tls: TlsConnector) -> Shared {
+    pub(crate) fn new(config: Config, targets: Targets, tls: Tls) -> Shared {
         Shared {
             config,
             targets,

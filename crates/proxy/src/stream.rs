@@ -3,7 +3,7 @@
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, DuplexStream, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::client::TlsStream;
 
@@ -15,6 +15,8 @@ pub(crate) enum Stream {
     Tcp(TcpStream),
     Unix(UnixStream),
     Tls(Box<TlsStream<TcpStream>>),
+    /// The task that speaks HTTP/2.
+    Http2(DuplexStream),
 }
 
 impl Stream {
@@ -38,7 +40,7 @@ impl Stream {
 
     /// Whether an end of one direction can be passed on and the other stays open.
     pub(crate) fn half_closes(&self) -> bool {
-        !matches!(self, Stream::Tls(_))
+        !matches!(self, Stream::Tls(_) | Stream::Http2(_))
     }
 }
 
@@ -54,6 +56,10 @@ macro_rules! each {
                 $call
             }
             Stream::Tls(stream) => {
+                let $stream = Pin::new(stream);
+                $call
+            }
+            Stream::Http2(stream) => {
                 let $stream = Pin::new(stream);
                 $call
             }

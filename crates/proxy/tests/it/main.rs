@@ -5,6 +5,7 @@ mod counting;
 mod faults;
 mod full_disk;
 mod hangups;
+mod http2;
 mod identity;
 mod refusals;
 mod secrets;
