@@ -15,7 +15,7 @@ use wire::{
 };
 
 /// The body of one direction as it passes: on disk and hashed before it goes on.
-pub(crate) struct Copy {
+pub(crate) struct Kept {
     blob: Option<Blob>,
     total: Arc<AtomicU64>,
     /// All of it passed.
@@ -24,9 +24,9 @@ pub(crate) struct Copy {
     failed: Option<io::Error>,
 }
 
-impl Copy {
-    fn new(total: Arc<AtomicU64>) -> Copy {
-        Copy { blob: None, total, complete: false, failed: None }
+impl Kept {
+    fn new(total: Arc<AtomicU64>) -> Kept {
+        Kept { blob: None, total, complete: false, failed: None }
     }
 
     fn open(&mut self, shared: &Shared, call_id: &str, side: &str) -> Result<(), NotStored> {
@@ -48,19 +48,19 @@ impl Copy {
     }
 }
 
-/// A body could not or may not be stored; why is kept in its [`Copy`] or [`Response`].
+/// A body could not or may not be stored; why is kept in its [`Kept`] or [`Response`].
 #[derive(Debug)]
 pub(crate) struct NotStored;
 
 /// What the agent sends.
 pub(crate) struct Request {
-    pub(crate) copy: Copy,
+    pub(crate) copy: Kept,
     pub(crate) reader: RequestReader,
 }
 
 /// What it gets.
 pub(crate) struct Response {
-    pub(crate) copy: Copy,
+    pub(crate) copy: Kept,
     /// Status of the answer; 0 before there is one.
     pub(crate) status: u16,
     pub(crate) first_byte_us: Option<u64>,
@@ -109,7 +109,7 @@ impl Call {
     pub(crate) fn begin(shared: &Shared) -> Call {
         shared.book().open += 1;
         let since = SystemTime::now().duration_since(UNIX_EPOCH);
-        let copy = || Copy::new(Arc::clone(&shared.bytes));
+        let copy = || Kept::new(Arc::clone(&shared.bytes));
         Call {
             id: fresh_id(),
             start: Instant::now(),
