@@ -249,3 +249,19 @@ impl Config {
         Ok(Targets(targets))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn public_addresses_only_where_they_are_allowed() {
+        let mut upstreams = Upstreams::default();
+        assert!(Wire::ALL.iter().all(|wire| upstreams.of(*wire).is_none()), "nobody named one");
+        upstreams.allow_public = true;
+        upstreams.openai = Upstream::Named { url: "http://own".to_owned() };
+        let of: Vec<_> = Wire::ALL.iter().map(|wire| upstreams.of(*wire)).collect();
+        let google = Some("https://generativelanguage.googleapis.com");
+        assert_eq!(of, [Some("http://own"), Some("https://api.anthropic.com"), None, google]);
+    }
+}

@@ -304,3 +304,20 @@ fn sixty_four_mebibytes_each_way() {
     assert_eq!((row.request_bytes, row.response_bytes), (64 << 20, 64 << 20));
     assert_eq!(row.outcome, Outcome::Succeeded);
 }
+
+#[test]
+fn both_arms_pass_and_store_the_same() {
+    let arm = |mode| {
+        let server = Server::answering(crate::support::answer("200 OK", "application/json", "{}"));
+        let mut desk = Desk::with(&server.url(), |config| config.mode = mode);
+        for number in 0..20 {
+            let script = exchange(number);
+            let path = if number % 2 == 0 { "/v1/messages" } else { "/v1/models" };
+            desk.call(crate::support::post(path, &script.request_body));
+        }
+        let (ended, rows) = desk.stop();
+        assert!(rows.iter().all(|row| row.mode == mode));
+        (ended.digest, ended.counts, rows.into_iter().map(|row| row.request_sha256).collect::<Vec<_>>())
+    };
+    assert_eq!(arm(wire::Mode::Tee), arm(wire::Mode::Act));
+}

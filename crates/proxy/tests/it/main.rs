@@ -3,10 +3,10 @@
 
 mod counting;
 mod faults;
-mod full_disk;
 mod hangups;
 mod http2;
 mod identity;
+mod machine_limits;
 mod refusals;
 mod secrets;
 mod streaming;
