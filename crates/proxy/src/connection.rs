@@ -90,7 +90,10 @@ impl Connection {
                 return true;
             }
             tokio::select! {
+                biased;
                 read = self.buffer.fill(&mut self.agent) => if !matches!(read, Ok(1..)) { return false },
+                // As without us: the agent opens another connection instead of sending into one that is closed.
+                () = ended(self.idle.as_mut()) => return false,
                 () = self.shared.reached(Phase::Stopped) => return false,
             }
         }
@@ -301,6 +304,14 @@ impl Connection {
         }
         call.response.copy.complete = true;
         Done { end: End::Complete, keep, linger: true }
+    }
+}
+
+/// Waits until an idle connection is closed, or says something that nobody asked for.
+async fn ended(idle: Option<&mut Upstream>) {
+    match idle {
+        Some(idle) => drop(idle.buffer.fill(&mut idle.stream).await),
+        None => std::future::pending().await,
     }
 }
 

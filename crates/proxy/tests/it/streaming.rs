@@ -149,3 +149,21 @@ fn call_after_call_on_one_connection() {
     let (ended, rows) = desk.stop();
     assert_eq!((rows.len(), ended.counts.model_succeeded()), (8, 8));
 }
+
+#[test]
+fn an_idle_connection_is_closed_with_the_upstreams() {
+    let server = Server::new(|mut stream| {
+        read_request(&mut stream).unwrap();
+        stream.write_all(&answer("200 OK", "application/json", "{}")).unwrap();
+    });
+    let mut desk = Desk::before(&server);
+    let mut stream = desk.connect();
+    for _ in 0..2 {
+        stream.write_all(b"POST /v1/messages HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}").unwrap();
+        expect(&mut stream, &answer("200 OK", "application/json", "{}"));
+        assert_eq!(stream.read(&mut [0]).unwrap(), 0, "a client sees that it needs another connection");
+        stream = desk.connect();
+    }
+    let (ended, _) = desk.stop();
+    assert_eq!(ended.counts.model_succeeded(), 2);
+}
