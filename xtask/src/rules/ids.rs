@@ -6,13 +6,11 @@ use crate::{Out, Repo};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Known troubles of this capability.
-const DUE: [u32; 45] = [
-    1, 2, 3, 5, 7, 9, 10, 11, 12, 13, 17, 18, 19, 20, 21, 36, 39, 40, 42, 43, 45, 47, 48, 49, 50, 51, 52, 54,
-    55, 56, 57, 59, 60, 62, 63, 64, 65, 67, 69, 70, 71, 72, 73, 74, 75,
+const DUE: [u32; 55] = [
+    1, 2, 3, 5, 7, 9, 10, 11, 12, 13, 17, 18, 19, 20, 21, 22, 23, 25, 26, 27, 28, 29, 30, 32, 35, 36, 39, 40,
+    42, 43, 45, 47, 48, 49, 50, 51, 52, 54, 55, 56, 57, 59, 60, 62, 63, 64, 65, 67, 69, 70, 71, 72, 73, 74,
+    75,
 ];
-
-/// Known troubles of later ones; named by nothing yet, and no mistyped number when they are.
-const LATER: [u32; 10] = [22, 23, 25, 26, 27, 28, 29, 30, 32, 35];
 
 /// The last ruling.
 const RULINGS_MAX: u32 = 27;
@@ -58,7 +56,7 @@ pub(super) fn trouble_ids(repo: &Repo, out: &mut Out<'_>) {
 }
 
 fn known(number: u32) -> bool {
-    DUE.contains(&number) || LATER.contains(&number)
+    DUE.contains(&number)
 }
 
 fn not_done(repo: &Repo, out: &mut Out<'_>) -> BTreeMap<u32, usize> {
