@@ -162,7 +162,7 @@ impl Proxy {
             digest: wire::digest(&book.pairs),
             rows_n: book.pairs.len() as u64,
             blobs_n,
-            unindexed_n: book.open,
+            unindexed_n: book.open + book.lost,
             faults: book.faults.clone(),
         }
     }

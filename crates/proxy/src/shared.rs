@@ -38,6 +38,8 @@ pub(crate) struct Shared {
 pub(crate) struct Book {
     /// Calls that began and have no line yet.
     pub(crate) open: u64,
+    /// Calls that ended and whose lines could not be written.
+    pub(crate) lost: u64,
     pub(crate) counts: Counts,
     /// Digests by line of the index.
     pub(crate) pairs: Vec<(Digest, Option<Digest>)>,
@@ -50,7 +52,11 @@ impl Book {
     /// Calls ended; `written` says whether their lines are on the disk.
     pub(crate) fn close(&mut self, rows: &[Row], written: bool) {
         self.open = self.open.saturating_sub(rows.len() as u64);
-        for row in rows.iter().filter(|_| written) {
+        if !written {
+            self.lost += rows.len() as u64;
+            return;
+        }
+        for row in rows {
             self.counts.add(row);
             self.pairs.push((row.request_sha256, row.response_sha256));
         }
