@@ -77,6 +77,8 @@ stop_reasons! {
     WsResetFailed = "ws_reset_failed", 22;
     /// Text that the desk was about to add holds rhetoric of responsibility or punishment (KS-1).
     Ks1Violation = "ks1_violation", 22;
+    /// The model channel cannot be recorded: no port, no folder, an upstream that is no address.
+    WireUnavailable = "wire_unavailable", 22;
     /// The agent's command cannot be started.
     AgentSpawnFailed = "agent_spawn_failed", 22;
     /// The required sandbox level is not to be had on this machine.

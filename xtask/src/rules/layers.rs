@@ -51,11 +51,14 @@ const EDGES: [(&str, &[&str]); 14] = [
     ("verdict", &["canon", "ledger"]),
     ("kernel", &["canon", "verdict"]),
     ("room", &["canon", "verdict"]),
-    ("desk", &["canon", "ledger", "verdict"]),
+    ("desk", &["canon", "ledger", "proxy", "verdict", "wire"]),
     ("cluster", &["canon", "ledger", "verdict", "kernel", "desk"]),
     ("conform", &["canon", "ledger", "verdict", "kernel", "desk"]),
     ("matrix", &["canon", "ledger", "verdict", "room", "desk"]),
-    ("touchstone", &["canon", "ledger", "verdict", "kernel", "room", "desk", "cluster", "conform", "matrix"]),
+    (
+        "touchstone",
+        &["canon", "ledger", "verdict", "kernel", "room", "desk", "cluster", "conform", "matrix", "wire"],
+    ),
     ("vectors", &["canon"]),
     ("xtask", &[]),
 ];

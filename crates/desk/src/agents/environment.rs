@@ -1,9 +1,11 @@
 //! The environment of an agent whose model calls go through the proxy of its run (desk specification 14.3): a function
 //! over a list, so that what an agent is given can be looked at without starting one.
 
+use canon::{Object, Value};
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
+use wire::Wire;
 
 /// Variables with their values.
 pub type Variables = Vec<(OsString, OsString)>;
@@ -142,6 +144,19 @@ pub struct Environment {
     pub sentinel_vars: Vec<&'static str>,
 }
 
+impl Environment {
+    /// For the summary: names, never a value.
+    pub fn names(&self) -> Value {
+        Object::new()
+            .with("redirected", self.redirected.clone())
+            .with("stripped", self.stripped.clone())
+            .with("stripped_proxies", self.stripped_proxies.clone())
+            .with("stripped_upstream", self.stripped_upstream.clone())
+            .with("sentinel_vars", self.sentinel_vars.clone())
+            .into()
+    }
+}
+
 /// The environment without what is meant for the desk: what every agent gets, with a proxy or without one.
 pub fn without_desk(given: Variables) -> Variables {
     given.into_iter().filter(|(name, _)| !among(name, &DESK_ONLY)).collect()
@@ -214,57 +229,27 @@ fn holds_a_key(value: &OsStr, keys: &BTreeSet<&[u8]>) -> bool {
     keys.iter().any(|key| value.as_bytes().windows(key.len()).any(|part| part == *key))
 }
 
-/// The wires that have an upstream of their own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Wire {
-    /// OpenAI and everything that speaks like it.
-    Openai,
-    /// Anthropic.
-    Anthropic,
-    /// Ollama's own interface.
-    Ollama,
-    /// Gemini.
-    Gemini,
+/// Where the user may have named an upstream, best first.
+fn upstream_variables(wire: Wire) -> &'static [&'static str] {
+    match wire {
+        Wire::Openai => &["VACANT_RUN_UPSTREAM_OPENAI", "OPENAI_BASE_URL", "OPENAI_API_BASE", "OPENAI_BASE"],
+        Wire::Anthropic => &[
+            "VACANT_RUN_UPSTREAM_ANTHROPIC",
+            "ANTHROPIC_BASE_URL",
+            "ANTHROPIC_API_URL",
+            "ANTHROPIC_API_BASE",
+        ],
+        Wire::Ollama => &["VACANT_RUN_UPSTREAM_OLLAMA", "OLLAMA_API_BASE", "OLLAMA_HOST"],
+        Wire::Gemini => &["VACANT_RUN_UPSTREAM_GEMINI", "GOOGLE_GEMINI_BASE_URL"],
+    }
 }
 
-impl Wire {
-    /// Every wire.
-    pub const ALL: [Wire; 4] = [Wire::Openai, Wire::Anthropic, Wire::Ollama, Wire::Gemini];
-
-    /// The word in the index of calls.
-    pub fn word(self) -> &'static str {
-        match self {
-            Wire::Openai => "openai",
-            Wire::Anthropic => "anthropic",
-            Wire::Ollama => "ollama",
-            Wire::Gemini => "gemini",
-        }
-    }
-
-    /// Where the user may have named an upstream, best first.
-    fn upstream_variables(self) -> &'static [&'static str] {
-        match self {
-            Wire::Openai => {
-                &["VACANT_RUN_UPSTREAM_OPENAI", "OPENAI_BASE_URL", "OPENAI_API_BASE", "OPENAI_BASE"]
-            }
-            Wire::Anthropic => &[
-                "VACANT_RUN_UPSTREAM_ANTHROPIC",
-                "ANTHROPIC_BASE_URL",
-                "ANTHROPIC_API_URL",
-                "ANTHROPIC_API_BASE",
-            ],
-            Wire::Ollama => &["VACANT_RUN_UPSTREAM_OLLAMA", "OLLAMA_API_BASE", "OLLAMA_HOST"],
-            Wire::Gemini => &["VACANT_RUN_UPSTREAM_GEMINI", "GOOGLE_GEMINI_BASE_URL"],
-        }
-    }
-
-    fn key_variables(self) -> &'static [&'static str] {
-        match self {
-            Wire::Openai => &["OPENAI_API_KEY", "VACANT_MCP_API_KEY", "VACANT_API_KEY"],
-            Wire::Anthropic => &["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"],
-            Wire::Ollama => &["OLLAMA_API_KEY"],
-            Wire::Gemini => &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
-        }
+fn key_variables(wire: Wire) -> &'static [&'static str] {
+    match wire {
+        Wire::Openai => &["OPENAI_API_KEY", "VACANT_MCP_API_KEY", "VACANT_API_KEY"],
+        Wire::Anthropic => &["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"],
+        Wire::Ollama => &["OLLAMA_API_KEY"],
+        Wire::Gemini => &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
     }
 }
 
@@ -287,7 +272,7 @@ impl std::fmt::Debug for Found {
 /// Where the user sends the calls of a wire; nothing when nobody named an upstream, and then there is none (14.3).
 /// An address without a scheme (`OLLAMA_HOST=127.0.0.1:11434`) is one of plain HTTP.
 pub fn upstream(given: &[(OsString, OsString)], wire: Wire) -> Option<Found> {
-    let mut found = first(given, wire.upstream_variables())?;
+    let mut found = first(given, upstream_variables(wire))?;
     if !found.value.as_bytes().windows(3).any(|part| part == b"://") {
         let mut url = OsString::from("http://");
         url.push(&found.value);
@@ -298,7 +283,7 @@ pub fn upstream(given: &[(OsString, OsString)], wire: Wire) -> Option<Found> {
 
 /// The real key of a wire. It goes to the proxy and nowhere else.
 pub fn key(given: &[(OsString, OsString)], wire: Wire) -> Option<Found> {
-    first(given, wire.key_variables())
+    first(given, key_variables(wire))
 }
 
 /// Whether the user lets a wire that nobody named go to the provider's public address.
@@ -433,7 +418,5 @@ mod tests {
         assert!(!format!("{found:?}").contains("sk-"), "{found:?}");
         assert_eq!(key(&given, Wire::Openai).unwrap().source, "VACANT_API_KEY");
         assert_eq!(key(&given, Wire::Gemini), None);
-        let words: BTreeSet<&str> = Wire::ALL.into_iter().map(Wire::word).collect();
-        assert_eq!(words.len(), 4);
     }
 }

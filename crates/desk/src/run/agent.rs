@@ -3,7 +3,7 @@
 use super::folder::Folder;
 use super::options::Options;
 use super::orphans_killed;
-use crate::agents::environment::without_desk;
+use crate::agents::environment::Variables;
 use crate::sandbox::{Limits, Status, Stdin, sweep};
 use crate::supervise::{self, Killer, Output, Start};
 use std::ffi::OsString;
@@ -30,13 +30,16 @@ pub(super) struct Agent<'a> {
     pub(super) folder: &'a Folder,
     /// The command of this attempt.
     pub(super) command: Vec<OsString>,
+    pub(super) variables: Variables,
+    /// Called again and again while the agent runs.
+    pub(super) meanwhile: &'a dyn Fn(),
 }
 
 impl Agent<'_> {
     /// Runs the agent to its end and the end of everything that it started; an error is why it never started.
     pub(super) fn run(&self) -> Result<Outcome, String> {
         let mut start = Start::new(self.command.clone(), &self.folder.workspace);
-        start.env = environment(&self.folder.workspace);
+        start.env = in_folder(self.variables.clone(), &self.folder.workspace);
         start.stdin = if self.options.inherit_stdin { Stdin::Inherit } else { Stdin::Null };
         start.stdout = if self.options.capture_stdout { Output::Capture } else { Output::Inherit };
         start.stderr = Output::Inherit;
@@ -44,12 +47,18 @@ impl Agent<'_> {
         let running = supervise::start(start).map_err(|error| error.to_string())?;
         let killer = running.killer().map_err(|error| error.to_string())?;
         let over = AtomicBool::new(false);
+        let main = std::thread::current();
         let ended = std::thread::scope(|scope| {
-            scope.spawn(|| self.watch(&killer, &over));
-            let ended = running.wait();
-            over.store(true, Ordering::Relaxed);
-            ended
+            let waiter = scope.spawn(|| {
+                let ended = running.wait();
+                over.store(true, Ordering::Relaxed);
+                main.unpark();
+                ended
+            });
+            self.watch(&killer, &over);
+            waiter.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         });
+        (self.meanwhile)();
         let rc = match &ended.status {
             Status::Exited(code) => Some(i64::from(*code)),
             Status::Signaled(signal) => Some(-i64::from(*signal)),
@@ -84,14 +93,14 @@ impl Agent<'_> {
             if self.options.interrupted.load(Ordering::Relaxed) {
                 return killer.kill();
             }
+            (self.meanwhile)();
             std::thread::park_timeout(Duration::from_millis(5));
         }
     }
 }
 
-/// The agent keeps the user's environment but for what is meant for the desk; its working folder is told anew.
-fn environment(workspace: &std::path::Path) -> Vec<(OsString, OsString)> {
-    let given = without_desk(std::env::vars_os().collect());
+/// The environment in the agent's working folder.
+fn in_folder(given: Variables, workspace: &std::path::Path) -> Variables {
     let kept = given.into_iter().filter(|(name, _)| name != "PWD" && name != "OLDPWD");
     kept.chain([("PWD".into(), workspace.into())]).collect()
 }

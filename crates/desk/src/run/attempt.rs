@@ -1,16 +1,21 @@
 //! One attempt: the agent runs, what it left is frozen and judged (desk specification 10.3b to h).
 
 use super::agent::{Agent, Outcome};
+use super::channel::{Channel, Traffic};
 use super::folder::Folder;
 use super::journal::Journal;
 use super::options::Options;
 use super::payload::{Facts, Hashes, argv_sha256};
 use super::{Event, Phase, RunError, Watch};
+use crate::agents::Pointed;
+use crate::agents::environment::without_desk;
 use crate::gate::{self, Delivery, GateReason, Judgement, Readiness, StoredSuite};
 use crate::sandbox::{Level, Sandbox, Status, Strays};
 use crate::store::write_atomic;
 use crate::workspace::{Changes, Fault, Limits, Scan, changes, freeze};
 use canon::Digest;
+use canon::Value;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use verdict::StopReason;
@@ -23,6 +28,10 @@ pub(super) struct Attempt {
     pub(super) start: Hashes,
     pub(super) argv_sha256: Digest,
     pub(super) feedback_in_prompt_bytes: u64,
+    /// Nothing when calls are not recorded.
+    pub(super) traffic: Option<Traffic>,
+    /// Names of what was redirected and removed; nothing when calls are not recorded.
+    pub(super) env: Option<Value>,
     /// Nothing when it could not be started.
     pub(super) agent: Option<Outcome>,
     pub(super) suite_unchanged: Option<bool>,
@@ -82,6 +91,7 @@ impl Desk<'_> {
         folder: &mut Folder,
         journal: &mut Journal,
         facts: &Facts,
+        channel: &mut Option<Channel>,
         from: &Beginning<'_>,
     ) -> Result<Attempt, RunError> {
         let (command, feedback_in_prompt_bytes) = facts.plan.command(&self.options.command, from.feedback);
@@ -90,6 +100,8 @@ impl Desk<'_> {
             start: from.start,
             argv_sha256: argv_sha256(&command),
             feedback_in_prompt_bytes,
+            traffic: None,
+            env: None,
             agent: None,
             suite_unchanged: None,
             end: None,
@@ -101,7 +113,10 @@ impl Desk<'_> {
         };
         (self.watch)(Event::attempt_started(facts, &attempt));
         (self.watch)(Event::Phase(Phase::Agent));
-        let outcomes = match (Agent { options: self.options, folder, command }).run() {
+        let ran = self.agent(folder, channel.as_ref(), command, &mut attempt);
+        // Also an agent that did not start left the doors open.
+        attempt.traffic = channel.as_mut().map(Channel::quiesce);
+        let outcomes = match ran {
             Ok(outcome) => {
                 attempt.agent = Some(outcome);
                 if let Some(event) = Event::agent_exited(&attempt) {
@@ -114,6 +129,45 @@ impl Desk<'_> {
         (attempt.stop, attempt.judgement, attempt.trouble) =
             (outcomes.stop, outcomes.judgement, outcomes.trouble);
         Ok(attempt)
+    }
+
+    /// Runs the agent, behind the proxy where there is one.
+    fn agent(
+        &self,
+        folder: &Folder,
+        channel: Option<&Channel>,
+        command: Vec<OsString>,
+        attempt: &mut Attempt,
+    ) -> Result<Outcome, String> {
+        let given = std::env::vars_os().collect();
+        let options = self.options;
+        let Some(channel) = channel else {
+            let variables = without_desk(given);
+            return Agent { options, folder, command, variables, meanwhile: &|| () }.run();
+        };
+        let preset = options.agent.as_ref().map(|preset| (preset, options.agent_model.as_deref()));
+        let pointed = Pointed::at(&channel.door, preset, &given, &command, &folder.workspace);
+        let pointed = pointed.map_err(|error| error.to_string())?;
+        attempt.env = Some(pointed.environment.names());
+        channel.resume();
+        let number = attempt.number;
+        let meanwhile = || {
+            for call in channel.ended() {
+                (self.watch)(Event::model_call(number, &call));
+            }
+        };
+        let variables = &pointed.environment.variables;
+        let run = |command: &[OsString]| {
+            let (command, variables) = (command.to_vec(), variables.clone());
+            Agent { options, folder, command, variables, meanwhile: &meanwhile }.run()
+        };
+        if let Some(prepare) = &pointed.prepare {
+            let prepared = run(prepare)?;
+            if prepared.rc != Some(0) {
+                return Err("the command that writes the agent's configuration failed".to_owned());
+            }
+        }
+        run(&pointed.command)
     }
 
     fn after_agent(

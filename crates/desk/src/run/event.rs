@@ -2,9 +2,10 @@
 //! text of a check or of the agent. Nothing of this is signed; what counts stands on the chain.
 
 use super::attempt::Attempt;
+use super::channel::semantics;
 use super::payload::{Ending, Facts};
 use super::record::Report;
-use canon::{Digest, Object, Value};
+use canon::{Digest, Object};
 
 /// Member `schema` of every line.
 pub const EVENTS_SCHEMA: &str = "touchstone.lifecycle/1";
@@ -57,6 +58,23 @@ pub enum Event {
         /// Bytes of feedback in the command.
         feedback_in_prompt_bytes: u64,
     },
+    /// A call of the agent ended, and its line is on disk.
+    ModelCall {
+        /// From 1.
+        attempt: u32,
+        /// Whose upstream.
+        wire: &'static str,
+        /// It asked a model.
+        model: bool,
+        /// It was answered as ruling 15 wants it.
+        succeeded: bool,
+        /// It was answered on this machine.
+        blocked: bool,
+        /// Its whole time, in microseconds.
+        elapsed_us: u64,
+        /// Tokens in and out, as far as the answer states them.
+        tokens: u64,
+    },
     /// The agent and everything that it started are gone.
     AgentExited {
         /// From 1.
@@ -69,6 +87,10 @@ pub enum Event {
         agent_wall_ms: u64,
         /// Something that it left running was ended.
         orphans_killed: Option<bool>,
+        /// Calls of this attempt; nothing when they are not recorded.
+        requests_seen: Option<u64>,
+        /// No call was open any more.
+        wire_quiesced: Option<bool>,
     },
     /// The checks ran.
     GateRan {
@@ -110,6 +132,10 @@ pub enum Event {
         verdict_sha256: Option<Digest>,
         /// Head of the chain; nothing in the arm that has none.
         verdict_hash: Option<Digest>,
+        /// Calls of the run; nothing when they were not recorded.
+        requests_seen: Option<u64>,
+        /// Whether their number is exact.
+        count_semantics: Option<&'static str>,
         /// Exit code of the command.
         exit_code: u8,
     },
@@ -138,6 +164,12 @@ impl Event {
         }
     }
 
+    pub(super) fn model_call(attempt: u32, call: &super::channel::Call) -> Event {
+        let (wire, model, succeeded) = (call.wire, call.model, call.succeeded);
+        let (blocked, elapsed_us, tokens) = (call.blocked, call.elapsed_us, call.tokens);
+        Event::ModelCall { attempt, wire, model, succeeded, blocked, elapsed_us, tokens }
+    }
+
     /// Nothing when the agent never started.
     pub(super) fn agent_exited(attempt: &Attempt) -> Option<Event> {
         let agent = attempt.agent.as_ref()?;
@@ -147,6 +179,8 @@ impl Event {
             timed_out: agent.timed_out,
             agent_wall_ms: agent.wall_ms,
             orphans_killed: agent.orphans_killed,
+            requests_seen: attempt.traffic.map(|traffic| traffic.requests_seen),
+            wire_quiesced: attempt.traffic.map(|traffic| traffic.quiesced),
         })
     }
 
@@ -171,12 +205,14 @@ impl Event {
             ws_end_sha256: facts.end().and_then(|end| end.peer),
             verdict_sha256: facts.result_sha256(ending),
             verdict_hash: report.head,
+            requests_seen: facts.requests_seen(),
+            count_semantics: facts.recorded.as_ref().map(|recorded| semantics(recorded.exact)),
             exit_code: report.exit_code,
         }
     }
 
-    /// Members of the line, from `type` on; nothing for what has none. Names are the peer's where it has them. Nobody
-    /// counts calls here, and null says so.
+    /// Members of the line, from `type` on; nothing for what has none. Names are the peer's where it has them. Null is
+    /// "not measured".
     pub fn members(&self) -> Option<Object> {
         let of = |kind: &str| Object::new().with("type", kind);
         Some(match self {
@@ -203,15 +239,32 @@ impl Event {
                 .with("reset", *reset)
                 .with("feedback_delivery", *feedback_delivery)
                 .with("feedback_in_prompt_bytes", *feedback_in_prompt_bytes),
-            Event::AgentExited { attempt, agent_rc, timed_out, agent_wall_ms, orphans_killed } => {
-                of("agent_exited")
+            Event::ModelCall { attempt, wire, model, succeeded, blocked, elapsed_us, tokens } => {
+                of("model_call")
                     .with("attempt", i64::from(*attempt))
-                    .with("agent_rc", *agent_rc)
-                    .with("timed_out", *timed_out)
-                    .with("agent_wall_ms", *agent_wall_ms)
-                    .with("orphans_killed", *orphans_killed)
-                    .with("requests_seen", Value::Null)
+                    .with("wire", *wire)
+                    .with("model", *model)
+                    .with("succeeded", *succeeded)
+                    .with("blocked", *blocked)
+                    .with("elapsed_us", *elapsed_us)
+                    .with("tokens", *tokens)
             }
+            Event::AgentExited {
+                attempt,
+                agent_rc,
+                timed_out,
+                agent_wall_ms,
+                orphans_killed,
+                requests_seen,
+                wire_quiesced,
+            } => of("agent_exited")
+                .with("attempt", i64::from(*attempt))
+                .with("agent_rc", *agent_rc)
+                .with("timed_out", *timed_out)
+                .with("agent_wall_ms", *agent_wall_ms)
+                .with("orphans_killed", *orphans_killed)
+                .with("requests_seen", *requests_seen)
+                .with("wire_quiesced", *wire_quiesced),
             Event::GateRan { attempt, passed, n_passed, n_tests, verdict_sha256 } => of("gate_ran")
                 .with("attempt", i64::from(*attempt))
                 .with("passed", *passed)
@@ -238,6 +291,8 @@ impl Event {
             ws_end_sha256,
             verdict_sha256,
             verdict_hash,
+            requests_seen,
+            count_semantics,
             exit_code,
         } = self
         else {
@@ -249,7 +304,8 @@ impl Event {
             .with("refused", if *void { None } else { Some(*accepted == Some(false)) })
             .with("infra_void", void.then_some(*stop_reason))
             .with("attempts_used", *attempts_used)
-            .with("requests_seen", Value::Null)
+            .with("requests_seen", *requests_seen)
+            .with("count_semantics", *count_semantics)
             .with("ws_end_sha256", *ws_end_sha256)
             .with("verdict_sha256", *verdict_sha256)
             .with("has_receipt", verdict_hash.is_some())

@@ -52,6 +52,9 @@ pub(super) fn prepare(options: &Options) -> Result<Prepared, UsageError> {
     }
     let asked = (options.retry, options.max_attempts, options.feedback_into);
     let plan = Plan::of(asked, options.gated, &options.command)?;
+    if let Some(preset) = &options.agent {
+        preset.fits(&options.command, options.agent_model.as_deref()).map_err(UsageError::Agent)?;
+    }
     let task_id = task_id(options)?;
     let not_there = |path: &Path| UsageError::Workspace(path.to_path_buf(), Fault::NotADirectory);
     let workspace = options.workspace.canonicalize().map_err(|_| not_there(&options.workspace))?;

@@ -3,6 +3,7 @@
 
 mod agent;
 mod attempt;
+mod channel;
 mod event;
 mod folder;
 mod journal;
@@ -14,18 +15,20 @@ mod reset;
 mod retry;
 mod usage;
 
+pub use channel::upstream_is_named;
 pub use event::{EVENTS_SCHEMA, Event, Phase};
 pub use options::Options;
 pub use record::Report;
 pub use retry::{FEEDBACK_FILE, FeedbackInto, PLACEHOLDER, Retry};
 pub use usage::UsageError;
 
-use crate::gate::{self, StoredSuite};
+use crate::gate::{self, GateReason, StoredSuite};
 use crate::sandbox::{Establish, Sandbox, Strays, Unavailable};
 use crate::store::{StoreError, json_line, write_atomic};
 use crate::workspace::{Limits, Scan, scan};
 use attempt::{Attempt, Beginning, Desk};
 use canon::Digest;
+use channel::Channel;
 use folder::{Folder, Prepared};
 use journal::Journal;
 use payload::{Ending, Facts, Hashes};
@@ -102,11 +105,13 @@ fn run_phases(options: &Options, watch: Watch<'_>) -> Result<Report, RunError> {
         folder.give_back(journal);
         return Err(UsageError::NothingDeclared(file).into());
     }
+    let mut channel = options.record_calls.then(|| Channel::start(options, &mut folder)).transpose();
     journal.append("run_start", facts.start())?;
     watch(Event::run_started(&facts));
-    let ending = match sandbox {
-        Err(unavailable) => Ending::of(StopReason::SandboxUnavailable, unavailable.to_string()),
-        Ok(sandbox) => {
+    let mut ending = match (sandbox, &mut channel) {
+        (_, Err(why)) => Ending::of(StopReason::WireUnavailable, why.clone()),
+        (Err(unavailable), _) => Ending::of(StopReason::SandboxUnavailable, unavailable.to_string()),
+        (Ok(sandbox), Ok(channel)) => {
             facts.confined(sandbox.as_ref());
             // Nothing is gained by running an agent whose delivery nobody can check (ruling 17).
             match readiness.missing() {
@@ -119,11 +124,17 @@ fn run_phases(options: &Options, watch: Watch<'_>) -> Result<Report, RunError> {
                     let sandbox = sandbox.as_ref();
                     let desk =
                         Desk { options, suite, sandbox, readiness: &readiness, before: &before, watch };
-                    attempts(&desk, &mut folder, &mut journal, &mut facts)?
+                    attempts(&desk, &mut folder, &mut journal, &mut facts, channel)?
                 }
             }
         }
     };
+    facts.recorded = channel.ok().flatten().map(Channel::stop);
+    if facts.recorded.as_ref().is_some_and(|recorded| recorded.index.is_none()) && !ending.stop.is_void() {
+        let code = GateReason::RunDirTampered.code();
+        let why = format!("{code}: the record of the agent's calls was changed");
+        ending = Ending { judgement: ending.judgement, ..Ending::of(StopReason::DeliveryUnfit, why) };
+    }
     let (report, ended) = record::finish(started, &folder, &mut journal, &mut facts, ending)?;
     watch(ended);
     Ok(report)
@@ -146,6 +157,7 @@ fn attempts(
     folder: &mut Folder,
     journal: &mut Journal,
     facts: &mut Facts,
+    channel: &mut Option<Channel>,
 ) -> Result<Ending, RunError> {
     let origin = match keep_origin(desk, folder, facts) {
         Ok(origin) => origin,
@@ -157,7 +169,7 @@ fn attempts(
     let mut whole = true;
     let ending = loop {
         let from = Beginning { number, start, feedback: feedback.as_deref() };
-        let attempt = desk.attempt(folder, journal, facts, &from)?;
+        let attempt = desk.attempt(folder, journal, facts, channel, &from)?;
         // A void attempt is signed too once there was something to judge: what was frozen stays on the chain.
         if !attempt.stop.is_void() || attempt.end.is_some() {
             journal.append("ws_attempt", facts.attempt(&attempt))?;

@@ -1,6 +1,7 @@
 //! What the user asked for.
 
 use super::retry::{FeedbackInto, Retry};
+use crate::agents::Preset;
 use crate::sandbox::{Choice, Level};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -36,6 +37,20 @@ pub struct Options {
     pub inherit_stdin: bool,
     /// The agent's standard output goes to `agent_stdout.log` and not to the screen.
     pub capture_stdout: bool,
+    /// The model channel goes through a recording proxy.
+    pub record_calls: bool,
+    /// Its port on the loopback address; 0 for any free one.
+    pub port: u16,
+    /// A wire that nobody named goes to the provider's public address.
+    pub allow_public_upstream: bool,
+    /// Most calls of the run.
+    pub max_calls: Option<u64>,
+    /// Most bytes of all bodies of the run.
+    pub max_bytes: Option<u64>,
+    /// What points the agent at the proxy, beside the environment.
+    pub agent: Option<Preset>,
+    /// The model that its configuration names.
+    pub agent_model: Option<String>,
     /// How checks are confined.
     pub sandbox: Choice,
     /// The least confinement.
@@ -65,6 +80,13 @@ impl Options {
             feedback_into: FeedbackInto::File,
             inherit_stdin: false,
             capture_stdout: false,
+            record_calls: false,
+            port: 0,
+            allow_public_upstream: false,
+            max_calls: None,
+            max_bytes: None,
+            agent: None,
+            agent_model: None,
             sandbox: Choice::Auto,
             floor: None,
             discard_frozen: false,

@@ -2,6 +2,7 @@
 //! has them; ours stand beside them. Integers, strings, booleans and null only.
 
 use super::attempt::Attempt;
+use super::channel::{Recorded, semantics};
 use super::folder::Folder;
 use super::options::Options;
 use super::retry::Plan;
@@ -69,6 +70,10 @@ pub(super) struct Facts {
     pub(super) sandbox: Option<Value>,
     pub(super) sandbox_level: Option<&'static str>,
     pub(super) attempts: Vec<Attempt>,
+    /// The preset of the agent.
+    pub(super) preset: Option<String>,
+    /// What the proxy left; nothing when calls were not recorded.
+    pub(super) recorded: Option<Recorded>,
 }
 
 impl Facts {
@@ -98,6 +103,8 @@ impl Facts {
             sandbox: None,
             sandbox_level: None,
             attempts: Vec::new(),
+            preset: options.agent.as_ref().map(|preset| preset.name.clone()),
+            recorded: None,
         }
     }
 
@@ -160,12 +167,19 @@ impl Facts {
             .into()
     }
 
-    /// What attempt and verdict say about traffic: nothing was measured, and null says so.
-    fn traffic(object: Object) -> Object {
+    /// What attempt and verdict say about traffic: the digest of the index so far and a number of calls; null where
+    /// nothing was measured.
+    fn traffic(object: Object, seen: Option<(Digest, u64)>) -> Object {
         object
-            .with("conversation_sha256", Value::Null)
-            .with("conversation_digest_kind", "not_measured")
-            .with("requests_seen", Value::Null)
+            .with("conversation_sha256", seen.map(|(digest, _)| digest))
+            .with("conversation_digest_kind", if seen.is_some() { "wire_bytes" } else { "not_measured" })
+            .with("requests_seen", seen.map(|(_, requests)| requests))
+    }
+
+    /// Calls of the whole run; nothing when they were not recorded, or when somebody else wrote into the record.
+    pub(super) fn requests_seen(&self) -> Option<u64> {
+        let whole = self.recorded.as_ref().filter(|recorded| recorded.index.is_some());
+        whole.map(|recorded| recorded.counts.requests_seen())
     }
 
     fn rc(&self) -> Option<i64> {
@@ -176,7 +190,9 @@ impl Facts {
     pub(super) fn attempt(&self, attempt: &Attempt) -> Value {
         let judgement = attempt.judgement.as_deref();
         let agent = attempt.agent.as_ref();
-        Facts::traffic(self.base())
+        let seen = attempt.traffic.map(|traffic| (traffic.digest, traffic.requests_seen));
+        Facts::traffic(self.base(), seen)
+            .with("wire_quiesced", attempt.traffic.map(|traffic| traffic.quiesced))
             .with("attempt", i64::from(attempt.number))
             .with("gate_round", i64::from(attempt.number))
             .with("retry", self.plan.retry.word())
@@ -213,7 +229,11 @@ impl Facts {
     pub(super) fn verdict(&self, ending: &Ending, summary_sha256: Digest, row: &Value) -> Value {
         let accepted = ending.stop.accepted();
         let void = ending.stop.is_void();
-        let mut verdict = Facts::traffic(self.base())
+        let recorded = self.recorded.as_ref().filter(|recorded| recorded.index.is_some());
+        let seen = recorded.map(|recorded| (recorded.digest, recorded.counts.requests_seen()));
+        let mut verdict = Facts::traffic(self.base(), seen)
+            .with("wire_quiesced", recorded.map(|recorded| recorded.quiesced))
+            .with("wire_count_semantics", recorded.map(|recorded| semantics(recorded.exact)))
             .with("stop_reason", ending.stop.code())
             .with("ws_start_sha256", self.start.peer)
             .with("ws_end_sha256", self.end().and_then(|end| end.peer))
@@ -247,7 +267,7 @@ impl Facts {
             .with("ws_start_sha256", self.start.peer)
             .with("ws_end_sha256", self.end().and_then(|end| end.peer))
             .with("agent_rc", self.rc())
-            .with("requests_seen", Value::Null)
+            .with("requests_seen", self.requests_seen())
             .with("accepted", accepted)
             .with("refused", if void { None } else { Some(accepted == Some(false)) })
             .with("stop_reason", ending.stop.code())

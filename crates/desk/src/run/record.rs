@@ -2,6 +2,7 @@
 
 use super::RunError;
 use super::attempt::Attempt;
+use super::channel::index_name;
 use super::event::Event;
 use super::folder::{Folder, ROWS};
 use super::journal::Journal;
@@ -33,6 +34,8 @@ pub struct Report {
     pub attempts_used: i64,
     /// Attempts allowed.
     pub max_attempts: u32,
+    /// Calls by class and end; nothing when they were not recorded.
+    pub calls: Option<wire::Counts>,
     /// Exit code of the agent, minus the signal; nothing when it did not end by itself.
     pub agent_rc: Option<i64>,
     /// The agent was ended at its limit.
@@ -99,6 +102,10 @@ pub(super) fn finish(
     if let Some(judgement) = ending.judgement.as_ref().filter(|_| facts.attempts.is_empty()) {
         add(format!("{}.json", folder.of_attempt("visible", 1)), json_line(&judgement.record));
     }
+    if let Some(index) = facts.recorded.as_ref().and_then(|recorded| recorded.index.as_ref()) {
+        // It lies there already, as the proxy wrote it.
+        signed_files.set(&index_name(folder.arm), Digest::of(index));
+    }
     let wall_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     let summary = summary(folder, facts, &ending, wall_ms, signed_files);
     let bytes = json_line(&summary);
@@ -144,7 +151,10 @@ fn summary(folder: &Folder, facts: &Facts, ending: &Ending, wall_ms: u64, files:
         .with("agent_timed_out", agent.map(|agent| agent.timed_out))
         .with("agent_wall_ms", agent.map(|agent| agent.wall_ms))
         .with("orphans_killed", agent.and_then(|agent| agent.orphans_killed))
-        .with("requests_seen", Value::Null)
+        .with("requests_seen", facts.requests_seen())
+        .with("model_wire", facts.recorded.as_ref().map(|recorded| recorded.told.clone()))
+        .with("env", last.and_then(|attempt| attempt.env.clone()))
+        .with("agent_preset", facts.preset.as_deref())
         .with("ws_start_sha256", facts.start.peer)
         .with("ws_start_sha256_v2", facts.start.v2)
         .with("ws_end_sha256", facts.end().and_then(|end| end.peer))
@@ -256,6 +266,7 @@ fn report(folder: &Folder, journal: &Journal, facts: &Facts, ending: &Ending, su
         trouble: ending.trouble.clone(),
         attempts_used: facts.attempts_used(),
         max_attempts: facts.plan.max_attempts,
+        calls: facts.recorded.as_ref().map(|recorded| recorded.counts.clone()),
         agent_rc: agent.and_then(|agent| agent.rc),
         agent_timed_out: agent.is_some_and(|agent| agent.timed_out),
         ws_start_sha256_v2: facts.start.v2,

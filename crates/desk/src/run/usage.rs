@@ -1,5 +1,6 @@
 //! What is refused before anything starts, with exit code 64 (desk specification 10.1 and 11, ruling 20).
 
+use crate::agents::PointError;
 use crate::gate::SuiteError;
 use crate::workspace::Fault;
 use std::io;
@@ -32,6 +33,8 @@ pub enum UsageError {
     FloorWithoutSandbox,
     /// `--suite` and `--allow-no-suite` together.
     SuiteAndNoSuite,
+    /// The preset does not fit the command.
+    Agent(PointError),
     /// Settings of retry and feedback that do not fit together (11).
     Retry(&'static str),
 }
@@ -77,6 +80,7 @@ impl std::fmt::Display for UsageError {
             UsageError::SuiteAndNoSuite => {
                 f.write_str("--suite and --allow-no-suite contradict one another: drop one")
             }
+            UsageError::Agent(error) => write!(f, "{error}"),
             UsageError::Retry(why) => f.write_str(why),
         }
     }

@@ -5,6 +5,7 @@ mod status;
 
 use crate::output::{self, Tone, paint};
 use canon::{Value, shown};
+use desk::agents::Preset;
 use desk::gate::Judgement;
 use desk::run::{FeedbackInto, Options, Report, Retry, RunError};
 use desk::sandbox::{Choice, Level};
@@ -71,6 +72,28 @@ pub(crate) struct Args {
     /// The least confinement; below it the run is void (22), never silently weaker.
     #[arg(long, value_parser = ["full", "landlock"])]
     require_sandbox: Option<String>,
+    /// Whether the agent's model calls go through a recording proxy; auto: when one of the options about it is given, or
+    /// a base URL variable names an upstream.
+    #[arg(long, value_parser = ["auto", "record", "ignore"], default_value = "auto")]
+    calls: String,
+    /// Point a known agent at the proxy (see `touchstone agents`).
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+    /// The model that the agent's own configuration names.
+    #[arg(long, value_name = "NAME", requires = "agent")]
+    agent_model: Option<String>,
+    /// Port of the proxy [default: any free one].
+    #[arg(long, value_name = "N")]
+    port: Option<u16>,
+    /// Calls whose upstream nobody named go to the provider's public address instead of nowhere.
+    #[arg(long)]
+    allow_public_upstream: bool,
+    /// Most model and other calls of the run; more are answered with 429.
+    #[arg(long, value_name = "N")]
+    max_calls: Option<u64>,
+    /// Most bytes of all calls of the run.
+    #[arg(long, value_name = "N")]
+    max_bytes: Option<u64>,
     /// Write what happens as JSON Lines to the end of this file; it must lie outside the workspace.
     #[arg(long, value_name = "FILE")]
     events: Option<PathBuf>,
@@ -125,7 +148,31 @@ pub(crate) fn run(args: Args) -> u8 {
 }
 
 fn options(args: Args) -> Result<Options, String> {
+    let asked = args.agent.is_some()
+        || args.port.is_some()
+        || args.allow_public_upstream
+        || args.max_calls.is_some()
+        || args.max_bytes.is_some();
+    if asked && args.calls == "ignore" {
+        return Err("--calls ignore contradicts an option of the proxy: drop one".to_owned());
+    }
+    let record_calls = match args.calls.as_str() {
+        "record" => true,
+        "ignore" => false,
+        _ => asked || desk::run::upstream_is_named(),
+    };
+    let unknown =
+        |name: &String| format!("no agent is called {}; see `touchstone agents`", shown(name.as_bytes()));
+    let agent =
+        args.agent.as_ref().map(|name| Preset::named(name).ok_or_else(|| unknown(name))).transpose()?;
     Ok(Options {
+        record_calls,
+        agent,
+        agent_model: args.agent_model,
+        port: args.port.unwrap_or(0),
+        allow_public_upstream: args.allow_public_upstream,
+        max_calls: args.max_calls,
+        max_bytes: args.max_bytes,
         gated: gated(args.vacant.as_deref())?,
         retry: named(Retry::ALL, Retry::word, &args.retry),
         max_attempts: args.max_attempts,
@@ -217,6 +264,17 @@ pub(crate) fn lines(report: &Report) -> Vec<String> {
         say("attempts", format!("{} of at most {}", report.attempts_used, report.max_attempts));
     }
     say("agent", agent(report));
+    if let Some(counts) = &report.calls {
+        say("calls", calls(counts));
+        if counts.model_succeeded() == 0 {
+            let loud = paint("NO MODEL CALL WAS RECORDED", Tone::Warn);
+            say("calls", format!("{loud}: this run is not mediated, and verify will say VOID"));
+            say(
+                "go on",
+                "the agent may ignore the variables: see `touchstone agents` and --agent".to_owned(),
+            );
+        }
+    }
     say("delivery", delivery(report));
     if let Some(level) = report.sandbox_level {
         say("sandbox", sandbox(level, report.why_not_full.as_deref()));
@@ -267,6 +325,13 @@ fn agent(report: &Report) -> String {
     };
     let strays = report.summary.get("orphans_killed").and_then(Value::as_bool) == Some(true);
     if strays { format!("{ended}; what it left running was ended") } else { ended }
+}
+
+fn calls(counts: &wire::Counts) -> String {
+    let answered = counts.model_succeeded();
+    let failed = counts.model.all() - answered - counts.model.of(wire::Outcome::Blocked);
+    let other = counts.other.all() - counts.other.of(wire::Outcome::Blocked);
+    format!("{answered} of models answered, {failed} not; {other} others; {} blocked", counts.blocked())
 }
 
 fn delivery(report: &Report) -> String {

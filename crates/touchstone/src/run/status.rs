@@ -5,7 +5,7 @@ use desk::run::{Event, Phase};
 use rustix::termios::tcgetwinsize;
 use std::cell::{Cell, RefCell};
 use std::io::{IsTerminal as _, Write as _};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -19,6 +19,25 @@ pub(super) struct Status {
     /// The agent may have the terminal for itself.
     shared: bool,
     interrupted: Arc<AtomicBool>,
+    tally: Arc<Tally>,
+}
+
+/// Calls of the run so far.
+#[derive(Default)]
+struct Tally {
+    calls: AtomicU64,
+    tokens: AtomicU64,
+}
+
+impl Tally {
+    /// Nothing before the first call; tokens only where an answer stated them.
+    fn words(&self) -> String {
+        match (self.calls.load(Ordering::Relaxed), self.tokens.load(Ordering::Relaxed)) {
+            (0, _) => String::new(),
+            (calls, 0) => format!("{calls} calls, "),
+            (calls, tokens) => format!("{calls} calls, {tokens} tokens, "),
+        }
+    }
 }
 
 impl Status {
@@ -26,7 +45,7 @@ impl Status {
     pub(super) fn new(shared: bool, interrupted: Arc<AtomicBool>) -> Status {
         let terminal = std::io::stderr().is_terminal();
         let (busy, live, attempt) = (Busy::default(), RefCell::default(), Cell::new((0, 0)));
-        Status { busy, live, attempt, terminal, shared, interrupted }
+        Status { busy, live, attempt, terminal, shared, interrupted, tally: Arc::default() }
     }
 
     pub(super) fn tell(&self, event: &Event) {
@@ -34,6 +53,10 @@ impl Status {
             Event::Phase(phase) => self.phase(*phase),
             Event::AttemptStarted { attempt, max_attempts, .. } => {
                 self.attempt.set((*attempt, *max_attempts));
+            }
+            Event::ModelCall { tokens, .. } => {
+                self.tally.calls.fetch_add(1, Ordering::Relaxed);
+                self.tally.tokens.fetch_add(*tokens, Ordering::Relaxed);
             }
             _ => {}
         }
@@ -54,7 +77,8 @@ impl Status {
         if phase == Phase::Agent && self.terminal && !self.shared {
             let (attempt, max) = self.attempt.get();
             let head = format!("touchstone: attempt {attempt} of {max}");
-            self.live.replace(Live::start(head, Arc::clone(&self.interrupted)));
+            let live = Live::start(head, Arc::clone(&self.tally), Arc::clone(&self.interrupted));
+            self.live.replace(live);
         }
     }
 }
@@ -85,7 +109,9 @@ fn words(event: &Event) -> Option<String> {
             }
         }
         Event::FeedbackReady { .. } => "the next attempt is told what failed".to_owned(),
-        Event::Phase(_) | Event::RunStarted { .. } | Event::RunEnded { .. } => return None,
+        Event::ModelCall { .. } | Event::Phase(_) | Event::RunStarted { .. } | Event::RunEnded { .. } => {
+            return None;
+        }
     })
 }
 
@@ -102,7 +128,7 @@ struct Live {
 
 impl Live {
     /// Nothing where the terminal is too small, or no thread is to be had.
-    fn start(head: String, interrupted: Arc<AtomicBool>) -> Option<Live> {
+    fn start(head: String, tally: Arc<Tally>, interrupted: Arc<AtomicBool>) -> Option<Live> {
         let rows = rows()?;
         let over = Arc::new((Mutex::new(false), Condvar::new()));
         let ended = Arc::clone(&over);
@@ -117,7 +143,8 @@ impl Live {
                     reserve(rows);
                     said.clear();
                 }
-                let text = format!("{head}: the agent runs, {} s", started.elapsed().as_secs());
+                let text =
+                    format!("{head}: the agent runs, {}{} s", tally.words(), started.elapsed().as_secs());
                 if text != said {
                     put(&format!("\x1b7\x1b[{rows};1H\x1b[2K{text}\x1b8"));
                     said = text;
@@ -178,6 +205,8 @@ mod tests {
                 timed_out,
                 agent_wall_ms: 3999,
                 orphans_killed: None,
+                requests_seen: None,
+                wire_quiesced: None,
             })
             .unwrap()
         };

@@ -3,6 +3,7 @@
 
 mod agents;
 mod attest;
+mod calls;
 mod clones;
 mod command_suites;
 mod conform;
