@@ -190,11 +190,15 @@ impl Room {
     }
 }
 
-/// The lists of a world: what each object holds, the floor, what stands, what is gone, the hands; one more for a parent
-/// that there is not.
-const LISTS: usize = Obj::COUNT + 4 + HUMANS + 1;
-/// Where the lists that belong to no object begin.
+/// Where the lists stand: what each object holds first, then the floor, what stands, what is gone, the Agent's hand, those of
+/// the people, and one for a parent that there is not.
 const FLOOR: usize = Obj::COUNT;
+const FIXED: usize = FLOOR + 1;
+const GONE: usize = FIXED + 1;
+const HAND: usize = GONE + 1;
+const PEOPLE: usize = HAND + 1;
+const NOWHERE: usize = PEOPLE + HUMANS;
+const LISTS: usize = NOWHERE + 1;
 
 /// Each object is on exactly one list, and its own parent says which: the lists as the objects tell them are the lists that
 /// are kept.
@@ -206,11 +210,11 @@ fn parents(world: &World, hand: Option<Obj>) -> Option<u64> {
     let mut kept = [0_u32; LISTS];
     kept[..FLOOR].copy_from_slice(&world.inside);
     kept[FLOOR] = world.floor;
-    kept[FLOOR + 1] = world.fixed;
-    kept[FLOOR + 2] = world.destroyed;
-    kept[FLOOR + 3] = hand.map_or(0, Obj::bit);
+    kept[FIXED] = world.fixed;
+    kept[GONE] = world.destroyed;
+    kept[HAND] = hand.map_or(0, Obj::bit);
     for (n, human) in world.humans.iter().enumerate() {
-        kept[FLOOR + 4 + n] = human.hand.map_or(0, Obj::bit);
+        kept[PEOPLE + n] = human.hand.map_or(0, Obj::bit);
     }
     let wrong = told.iter().zip(&kept).map(|(told, kept)| told ^ kept).find(|wrong| *wrong != 0)?;
     Some(u64::from(wrong.trailing_zeros()))
@@ -219,14 +223,14 @@ fn parents(world: &World, hand: Option<Obj>) -> Option<u64> {
 /// The list that a parent means.
 #[inline]
 fn list(parent: Parent) -> usize {
-    let (first, of) = match parent.place {
-        Place::Surface | Place::Container => (0, usize::from(parent.of)),
+    let (first, end) = match parent.place {
+        Place::Surface | Place::Container => (0, FLOOR),
         Place::Cell => return FLOOR,
-        Place::Fixed => return FLOOR + 1,
-        Place::Destroyed => return FLOOR + 2,
-        Place::AgentHand => return FLOOR + 3,
-        Place::HumanHand => (FLOOR + 4, usize::from(parent.of)),
+        Place::Fixed => return FIXED,
+        Place::Destroyed => return GONE,
+        Place::AgentHand => return HAND,
+        Place::HumanHand => (PEOPLE, NOWHERE),
     };
-    let last = if first == 0 { FLOOR } else { LISTS - 1 };
-    if first + of < last { first + of } else { LISTS - 1 }
+    let list = first + usize::from(parent.of);
+    if list < end { list } else { NOWHERE }
 }
