@@ -352,6 +352,21 @@ impl Paths {
         std::iter::successors(self.next_step(from, to), move |cell| self.next_step(*cell, to))
     }
 
+    /// The shortest path that keeps out of `avoided` cells: its steps and its next cell, the first in the order N, E, S, W. No
+    /// step and `from` itself when it is there already.
+    pub fn around(&self, from: Cell, to: Cell, avoided: impl Fn(Cell) -> bool) -> Option<(u8, Cell)> {
+        let open: CellSet =
+            Cell::all().filter(|cell| self.distance(*cell, to).is_some() && !avoided(*cell)).collect();
+        if !open.has(from) || !open.has(to) {
+            return None;
+        }
+        let mut distances = vec![NO_PATH; CELLS];
+        spread(&open, &mut vec![to], &mut distances);
+        let steps = Some(distances[from.index()]).filter(|steps| *steps != NO_PATH)?;
+        let next = from.neighbours().find(|next| distances[next.index()] < steps);
+        Some((steps, next.unwrap_or(from)))
+    }
+
     /// The nearest cell of `goals`, ties broken by the smaller y, then the smaller x (GD-13).
     #[must_use]
     pub fn nearest(&self, from: Cell, goals: &CellSet) -> Option<Cell> {

@@ -217,16 +217,21 @@ impl Room {
         }
     }
 
-    /// A channel that can be served never reaches 0 (GD-30).
+    /// A channel that can be served never reaches 0 (V01.2). Nothing is served while Safety has the body: a danger that nobody
+    /// ends may outlast a reserve (GD-33 promises nothing then).
     pub(super) fn survival(&self, checks: &mut Checks) {
         checks.checked(Check::Survival);
+        let held = self.state.safety.mode != SafetyMode::Clear;
         let boundary = self.profile.regulation.failure_boundary;
         for (channel, level) in Channel::ALL.into_iter().zip(self.state.levels.all()) {
             let n = channel.index();
             checks.lowest[n] = checks.lowest[n].min(level);
             if level > boundary {
                 checks.excused &= !channel.bit();
-            } else if self.state.regulation.control[n] != Controllable::Yes || self.tick.edited.is_some() {
+            } else if self.state.regulation.control[n] != Controllable::Yes
+                || self.tick.edited.is_some()
+                || held
+            {
                 // It came to its end when nothing could serve it, or was put there: that it can be served again is no failure.
                 checks.excused |= channel.bit();
             } else if checks.excused & channel.bit() == 0 {

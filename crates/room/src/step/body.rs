@@ -200,7 +200,12 @@ impl Room {
     /// One step toward `goal`.
     pub(crate) fn walk(&mut self, id: u32, goal: Cell, steps: u8) {
         let here = self.state.body.cell;
-        let Some(next) = self.paths.next_step(here, goal) else {
+        let safe = self.state.queue.get(id).and_then(|item| self.way_to_switch(item, goal));
+        let next = match safe {
+            Some(way) => way.map(|(_, next)| next),
+            None => self.paths.next_step(here, goal),
+        };
+        let Some(next) = next else {
             self.fail(id, Evidence::PathBlocked);
             return;
         };

@@ -244,6 +244,21 @@ impl Room {
         near(&sources[source]) || sources.iter().any(|other| other.dangerous() && near(other))
     }
 
+    /// The shortest way through safe cells only: its steps and its next cell (GD-13).
+    fn safe_way(&self, to: Cell, source: usize) -> Option<(u8, Cell)> {
+        self.paths.around(self.state.body.cell, to, |cell| self.cell_in_danger(cell, source))
+    }
+
+    /// Whether Safety walks to a switch from a safe cell, and therefore through safe cells only; then its way.
+    pub(crate) fn way_to_switch(&self, item: &Item, to: Cell) -> Option<Option<(u8, Cell)>> {
+        let source = usize::from(self.state.safety.source);
+        let through_safe = item.owner == Owner::Safety
+            && item.kind == Kind::Protect
+            && self.state.safety.mode == SafetyMode::Evacuating
+            && !self.in_danger(source);
+        through_safe.then(|| self.safe_way(to, source))
+    }
+
     fn in_danger(&self, source: usize) -> bool {
         self.cell_in_danger(self.state.body.cell, source)
     }
@@ -290,10 +305,9 @@ impl Room {
         // What is visibly broken shuts nothing off: trying it again in every tick is no way out (RC-SAF-14).
         let works = |switch: &Obj| !self.state.world.object(*switch).broken;
         if through_safe {
-            let (cell, steps) = self.access(Obj::Breaker).filter(|_| works(&Obj::Breaker))?;
-            let clean = self.paths.route(self.state.body.cell, cell).all(|c| !self.cell_in_danger(c, source));
-            return (clean && i64::from(steps) <= self.profile.interaction.walk_wcet)
-                .then_some(protect(Obj::Breaker));
+            let (cell, _) = self.access(Obj::Breaker).filter(|_| works(&Obj::Breaker))?;
+            let (steps, _) = self.safe_way(cell, source)?;
+            return (i64::from(steps) <= self.profile.interaction.walk_wcet).then_some(protect(Obj::Breaker));
         }
         let left = at.remaining(self.state.now)?.cast_signed();
         let need =

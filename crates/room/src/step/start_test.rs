@@ -25,7 +25,13 @@ impl Room {
             // What is looked for has no place to go to.
             Some(_) if item.goal == Goal::Search => Some((here, 0)),
             Some(target) if self.in_hand(target) => Some((here, 0)),
-            Some(target) if handled_beside(item.kind) => self.access(target),
+            Some(target) if handled_beside(item.kind) => {
+                let (cell, steps) = self.access(target)?;
+                match self.way_to_switch(item, cell) {
+                    Some(way) => way.map(|(steps, _)| (cell, steps)),
+                    None => Some((cell, steps)),
+                }
+            }
             _ => Some((here, 0)),
         }
     }

@@ -292,3 +292,46 @@ fn what_is_blocked_no_more_is_not_taken_back_for_a_place_in_a_full_queue() {
     }
     assert!(full > 0 && seen > 50, "{full} times with a full queue, {seen} ends");
 }
+
+#[test]
+fn a_switch_is_reached_around_the_danger_when_the_shortest_way_leads_through_it() {
+    let lab = setup(|setup| setup.mode = RunMode::Lab);
+    let corner = Cell::at(12, 0).expect("in the room");
+    let inputs = [
+        (1, Command::new(1, Verb::Fault)),
+        (2, Command::new(2, Verb::SwitchOn).on(Obj::Heater)),
+        (615, Command::new(3, Verb::Teleport).at(corner)),
+    ];
+    let mut room = start(lab);
+    let (mut evacuating, mut near) = (false, i64::MAX);
+    run(&mut room, &inputs, 760, |room, _| {
+        if room.now() == 616 {
+            evacuating =
+                room.state().safety.mode == SafetyMode::Evacuating && room.state().body.cell == corner;
+        }
+        if room.now() > 616 && room.state().safety.mode == SafetyMode::Evacuating {
+            near = near.min(room.state().hidden.sources[0].cell.manhattan(room.state().body.cell));
+        }
+    });
+    assert!(evacuating, "{:?}", room.state().safety.mode);
+    assert!(near > room.profile().safety.danger_radius, "it came to {near} cells");
+    assert_eq!(room.state().safety.mode, SafetyMode::Clear, "it was shut off");
+}
+
+#[test]
+fn a_danger_that_nobody_ends_may_outlast_a_reserve() {
+    let lab = setup(|setup| {
+        setup.mode = RunMode::Lab;
+        setup.fixture.levels = Some(Levels { energy: 20_000, ..levels() });
+    });
+    let pocket = Cell::at(15, 1).expect("in the room");
+    let inputs = [
+        (0, Command::new(1, Verb::Teleport).at(pocket)),
+        (1, Command::new(2, Verb::Fault)),
+        (2, Command::new(3, Verb::SwitchOn).on(Obj::Heater)),
+        (615, Command::new(4, Verb::Teleport).at(pocket)),
+    ];
+    let mut room = start(lab);
+    run(&mut room, &inputs, 6_000, |_, _| {});
+    assert_eq!((room.state().levels.energy, room.state().safety.mode), (0, SafetyMode::Evacuating));
+}
