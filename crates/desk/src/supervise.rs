@@ -12,6 +12,7 @@ mod captured;
 
 pub use captured::Captured;
 
+use crate::sandbox::enclosure::Inside;
 use crate::sandbox::{Limits, job, sys};
 use captured::Keeping;
 use job::{Job, Mode, Report};
@@ -63,7 +64,7 @@ pub enum Output {
     Null,
 }
 
-/// A program to be supervised without confinement (the agent).
+/// A program to be supervised, without confinement or in an enclosure (the agent).
 #[derive(Debug)]
 pub struct Start {
     /// Program and arguments; looked up in the `PATH` of `env` when it has no slash. No shell.
@@ -84,6 +85,8 @@ pub struct Start {
     pub limits: Limits,
     /// The binary to use as keeper; `None` is the running one.
     pub helper: Option<PathBuf>,
+    /// The enclosure that it runs in; nothing for none.
+    pub(crate) enclosed: Option<Inside>,
 }
 
 impl Start {
@@ -99,6 +102,7 @@ impl Start {
             pass_fds: Vec::new(),
             limits: Limits::unlimited(),
             helper: None,
+            enclosed: None,
         }
     }
 }
@@ -225,6 +229,8 @@ pub struct Ended {
     pub strays: Strays,
     /// From the start of the program to its end.
     pub wall_ms: u64,
+    /// What the probe of an enclosure said, at the start and at the end.
+    pub(crate) probed: Vec<Vec<u8>>,
 }
 
 /// Why nothing was started. The desk's own environment, never the delivery (ruling 16).
@@ -313,19 +319,24 @@ fn end(control: &OwnedFd, asked: &AtomicBool) {
     let _ = rustix::io::write(control, b"K");
 }
 
-/// Starts a program under supervision, without confinement.
+/// Starts a program under supervision, without confinement but that of its enclosure.
 pub fn start(start: Start) -> Result<Running, StartError> {
     let (fds, pass) = start.pass_fds.into_iter().unzip();
+    let (roots, enclosed, forbid_userns) = match start.enclosed {
+        Some(inside) => (inside.roots, Some(inside.enclosed), inside.forbid_userns),
+        None => (Vec::new(), None, false),
+    };
     let job = Job {
-        mode: Mode::Plain,
-        forbid_userns: false,
+        mode: if enclosed.is_some() { Mode::Enclosed } else { Mode::Plain },
+        forbid_userns,
         argv: start.argv,
         cwd: start.cwd,
         env: start.env,
-        roots: Vec::new(),
+        roots,
         scratch: None,
         pass,
         limits: start.limits,
+        enclosed,
     };
     let streams = Streams { stdin: start.stdin, stdout: start.stdout, stderr: start.stderr };
     launch(job, streams, fds, start.helper.as_deref(), None)
@@ -443,7 +454,8 @@ fn output(kind: Output) -> Result<(Stdio, Option<OwnedFd>), StartError> {
 
 fn lost(strays: Strays, wall: Duration) -> Ended {
     let wall_ms = u64::try_from(wall.as_millis()).unwrap_or(u64::MAX);
-    Ended { status: Status::Lost, stdout: Captured::default(), stderr: Captured::default(), strays, wall_ms }
+    let (stdout, stderr) = (Captured::default(), Captured::default());
+    Ended { status: Status::Lost, stdout, stderr, strays, wall_ms, probed: Vec::new() }
 }
 
 /// One captured output: the pipe until it ends, and what is kept of it.
@@ -515,7 +527,8 @@ impl Pump {
         let report = if answered { Report::decode(&self.answer) } else { None };
         let mut ended = match report {
             Some(r) => {
-                Ended { status: r.status, strays: r.strays, wall_ms: r.wall_ms, ..lost(Strays::None, wall) }
+                let (strays, wall_ms, probed) = (r.strays, r.wall_ms, r.probed);
+                Ended { status: r.status, strays, wall_ms, probed, ..lost(Strays::None, wall) }
             }
             None => lost(Strays::NotMeasurable("the keeper was ended from outside".into()), wall),
         };

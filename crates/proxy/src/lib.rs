@@ -24,7 +24,7 @@ mod upstream;
 mod websocket;
 
 pub use config::{
-    Config, Event, Fault, FaultKind, Keys, Limits, PathPolicy, StartError, Upgrades, Upstream, Upstreams,
+    Config, Event, Fault, FaultKind, Keys, Knock, Limits, PathPolicy, StartError, Upgrades, Upstream, Upstreams,
     Watch,
 };
 pub use secret::Secret;

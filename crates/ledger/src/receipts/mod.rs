@@ -5,6 +5,7 @@
 mod facts;
 mod report;
 mod rows;
+pub mod tier;
 mod wire;
 
 pub use facts::{End, Facts, Role};
@@ -18,6 +19,7 @@ use crate::{Failure, Fault, Mode, Warning};
 use canon::{Digest, Reader, Value};
 use rows::Row;
 use std::collections::{BTreeMap, BTreeSet};
+use tier::Tier;
 
 /// The files of one run directory by name relative to it: `rows.jsonl`, `receipts_<ARM>.ndjson` and
 /// `.pub.json`, `run_<ARM>.json`, `visible_<ARM>*.json`, `wire_<ARM>/index.jsonl`.
@@ -164,8 +166,8 @@ impl Run<'_> {
             vacant_id: Some(id.to_string()),
             chain: None,
         };
-        if self.strict() && !facts.tiers.is_empty() {
-            // No entry of this format carries a probe from inside the agent's namespace (31.20).
+        if self.strict() && !facts.tiers.is_empty() && !facts.tier_inside {
+            // Written, without a probe from inside the agent's namespace (31.20).
             report.warnings.push((0, Warning::TierNotMeasuredInside));
             (facts.tier, facts.attested) = (None, None);
         }
@@ -294,6 +296,29 @@ impl Run<'_> {
             }
         }
         tiers(&verdicts, facts);
+        if self.strict() {
+            self.tiers_follow(&all().collect::<Vec<_>>(), facts);
+        }
+    }
+
+    /// 31.20: a tier of ours follows from the probes that are signed with it, in the verdict and in every attempt of its
+    /// task. A tier that others wrote without a probe is no tier, and no lie either.
+    fn tiers_follow(&mut self, all: &[&Facts], facts: &mut ChainFacts) {
+        facts.tier_inside = !facts.tiers.is_empty();
+        for entry in all.iter().filter(|entry| entry.role != Role::Start) {
+            let Some(claimed) = entry.tier.as_deref() else { continue };
+            let follows = if entry.inside == Some(true) { Tier::B } else { Tier::C };
+            let of_task = |other: &&&Facts| other.role == Role::Attempt && other.task_id == entry.task_id;
+            let weakest = all.iter().filter(of_task).all(|other| other.inside == Some(true));
+            let follows = if entry.role == Role::Verdict && !weakest { Tier::C } else { follows };
+            let too_much = Tier::parse(claimed).is_none_or(|claimed| claimed > follows);
+            let probed = entry.ours || entry.inside.is_some();
+            if too_much && probed {
+                let failure = Failure::of(Fault::TierContradictsProbes);
+                self.fail(failure.with("got", claimed).with("want", follows.word()));
+            }
+            facts.tier_inside &= entry.role == Role::Attempt || (probed && !too_much);
+        }
     }
 
     /// Same-origin reconciliation (13, step 3): void entries of ours stand for a verdict.
@@ -529,13 +554,12 @@ impl Run<'_> {
 
     fn tier(&mut self, facts: &mut ChainFacts) {
         let Some(want) = &self.options.require_tier else { return };
-        let rank = |tier: &str| ["A", "B", "B'"].iter().position(|known| *known == tier);
-        let enough = |tier: &str| match (rank(tier), rank(want)) {
-            (Some(got), Some(want)) => got <= want,
+        let enough = |tier: &str| match (Tier::parse(tier), Tier::parse(want)) {
+            (Some(got), Some(want)) => got >= want && got > Tier::C,
             _ => false,
         };
-        // Strict: no tier in this format was measured inside the agent's namespace (31.20).
-        let measured = !self.strict();
+        // Strict: only what was measured inside the agent's namespace is a tier (31.20).
+        let measured = !self.strict() || facts.tier_inside;
         if !measured || facts.tiers.is_empty() || !facts.tiers.keys().all(|tier| enough(tier)) {
             let want = want.as_str();
             let failure = Failure::of(Fault::TierBelowRequired);
