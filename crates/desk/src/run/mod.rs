@@ -17,7 +17,7 @@ mod retry;
 mod usage;
 
 pub use channel::upstream_is_named;
-pub use ledger::receipts::tier::Tier;
+pub use ledger::receipts::tier::{Tier, lacks};
 pub use event::{EVENTS_SCHEMA, Event, Phase};
 pub use options::Options;
 pub use record::Report;

@@ -10,7 +10,7 @@ use super::{StartError, outside, root};
 use crate::keydir;
 use canon::{Object, Value, hex};
 use ledger::receipts::tier::{self, NAMESPACES, PHASES, Tier};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
 use std::net::UdpSocket;
@@ -123,10 +123,14 @@ impl Place<'_> {
             desk: NAMESPACES.map(|name| outside::namespace("self", name)),
         };
         let errands = PHASES.map(|phase| laid.errand(phase, self.door.1, &home));
-        let mut readable: BTreeSet<PathBuf> = asked.readable().into_iter().collect();
-        readable.extend(self.readable.iter().cloned());
-        readable.insert(laid.bait.visible.path().to_path_buf());
-        let mut roots = readable.iter().map(|path| root(path, false)).collect::<Result<Vec<_>, _>>()?;
+        let mut readable = asked.readable();
+        let more = self.readable.iter().map(PathBuf::as_path).chain([laid.bait.visible.path()]);
+        readable.extend(more.map(|path| (path.to_path_buf(), path.to_path_buf())));
+        let mut roots = Vec::new();
+        for (named, real) in readable {
+            let source = (named != real).then(|| real.clone());
+            roots.push(Root { path: named, source, ..root(&real, false)? });
+        }
         for path in [Some(self.workspace), self.own_folder].into_iter().flatten() {
             roots.push(root(path, true)?);
         }

@@ -1,8 +1,8 @@
 //! Pid 1 of an enclosure sends the probe to where the agent will be, and after the agent's end once more.
 
 use super::helper::{Failed, program, step};
-use super::job::{CANARY, Job};
-use super::{Limits, rootfs, sys};
+use super::job::{CANARY, Job, Report};
+use super::{Limits, Status, rootfs, sys};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 use std::os::fd::OwnedFd;
@@ -45,8 +45,11 @@ pub(super) fn probe(job: &Job, moment: usize) -> Result<Vec<u8>, Failed> {
     }
     let _ = waitpid(Some(pid), WaitOptions::empty());
     // Whatever went wrong before its exec was said over the other pipe, and then nothing was said over this one.
-    drop(failed);
-    bytes
+    match Report::decode(&read(&failed)?).map(|report| report.status) {
+        Some(Status::SetupFailed { step, errno }) => Err(Failed { step, errno }),
+        Some(other) => Err(Failed { step: format!("the probe: {}", other.code()), errno: 0 }),
+        None => bytes,
+    }
 }
 
 fn sys_null() -> Result<OwnedFd, Failed> {

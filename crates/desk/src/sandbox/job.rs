@@ -55,7 +55,10 @@ pub(crate) const DOOR: &str = "s";
 /// A path of the host that is visible inside, with the identity the desk saw when it was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Root {
+    /// Where it lies inside.
     pub(crate) path: PathBuf,
+    /// Where it lies on the host, when that is elsewhere: `path` is a link there.
+    pub(crate) source: Option<PathBuf>,
     pub(crate) writable: bool,
     pub(crate) device: u64,
     pub(crate) inode: u64,
@@ -163,6 +166,7 @@ impl Job {
         w.number(self.roots.len() as u64);
         for root in &self.roots {
             w.bytes(root.path.as_os_str().as_bytes());
+            w.bytes(root.source.as_ref().map_or(&[][..], |path| path.as_os_str().as_bytes()));
             [u64::from(root.writable), root.device, root.inode].into_iter().for_each(|n| w.number(n));
         }
         w.bytes(self.scratch.as_ref().map_or(&[][..], |p| p.as_os_str().as_bytes()));
@@ -206,6 +210,7 @@ impl Job {
             roots: r.list(|r| {
                 Some(Root {
                     path: r.os()?.into(),
+                    source: Some(r.os()?).filter(|path| !path.is_empty()).map(PathBuf::from),
                     writable: r.number()? == 1,
                     device: r.number()?,
                     inode: r.number()?,
@@ -321,7 +326,13 @@ mod tests {
             argv: vec!["a".into(), OsString::from_vec(vec![0xff, b'\n'])],
             cwd: "/x".into(),
             env: vec![("K".into(), "".into())],
-            roots: vec![Root { path: "/r".into(), writable: true, device: 1, inode: u64::MAX }],
+            roots: vec![Root {
+                path: "/r".into(),
+                source: Some("/s".into()),
+                writable: true,
+                device: 1,
+                inode: u64::MAX,
+            }],
             scratch: Some("/s".into()),
             pass: vec![3, 9],
             limits: Limits::check(),

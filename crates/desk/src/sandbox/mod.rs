@@ -268,5 +268,5 @@ fn root(path: &Path, writable: bool) -> Result<Root, StartError> {
         FileType::Directory | FileType::RegularFile => {}
         _ => return Err(StartError::Root(path.into(), io::Error::other("neither a directory nor a file"))),
     }
-    Ok(Root { path: path.into(), writable, device: seen.st_dev, inode: seen.st_ino })
+    Ok(Root { path: path.into(), source: None, writable, device: seen.st_dev, inode: seen.st_ino })
 }

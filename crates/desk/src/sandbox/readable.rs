@@ -1,7 +1,7 @@
 //! What an enclosed agent may read of the host: where its programs are installed, and nothing of anybody's data.
 
-use super::program_roots;
-use std::collections::BTreeSet;
+use super::{host, program_roots};
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path, PathBuf};
 
@@ -49,9 +49,10 @@ pub(super) struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// The folders and files, each as it is named and as it really is.
-    pub(super) fn readable(&self) -> Vec<PathBuf> {
-        let mut found = BTreeSet::new();
+    /// The folders and files: where each lies inside, which is where it is named and where it really is, and where it really
+    /// is.
+    pub(super) fn readable(&self) -> BTreeMap<PathBuf, PathBuf> {
+        let mut found = BTreeMap::new();
         for (_, value) in self.env.iter().filter(|(name, _)| LISTS.iter().any(|list| name == list)) {
             for folder in std::env::split_paths(value).filter(|folder| folder.is_absolute()) {
                 self.take(&self.installation(&folder), &mut found);
@@ -63,11 +64,19 @@ impl Asked<'_> {
         for name in BELOW_HOME {
             self.take(&self.home.join(name), &mut found);
         }
-        found.into_iter().collect()
+        // A link that lies in a folder which is there anyway is there too.
+        let links: Vec<PathBuf> =
+            found.iter().filter(|(named, real)| named != real).map(|(named, _)| named.clone()).collect();
+        for link in links {
+            if found.keys().any(|other| link != *other && link.starts_with(other)) {
+                found.remove(&link);
+            }
+        }
+        found
     }
 
     /// A program of the command, or a file that it names.
-    fn word(&self, word: &OsStr, found: &mut BTreeSet<PathBuf>) {
+    fn word(&self, word: &OsStr, found: &mut BTreeMap<PathBuf, PathBuf>) {
         let Some(path) = self.file_of(word) else { return };
         for root in program_roots(&path) {
             self.take(&root, found);
@@ -99,15 +108,18 @@ impl Asked<'_> {
         }
     }
 
-    fn take(&self, path: &Path, found: &mut BTreeSet<PathBuf>) {
+    fn take(&self, path: &Path, found: &mut BTreeMap<PathBuf, PathBuf>) {
         let Ok(real) = path.canonicalize() else { return };
         let plain = path.components().all(|part| !matches!(part, Component::ParentDir | Component::CurDir));
-        let named = plain && std::fs::symlink_metadata(path).is_ok_and(|meta| !meta.is_symlink());
-        for path in [named.then(|| path.to_path_buf()), Some(real)].into_iter().flatten() {
-            let shown = path.starts_with("/usr") || path.starts_with("/opt");
-            // The workspace is there, and writable.
-            if !shown && !path.starts_with(self.workspace) && !self.holds_private(&path) {
-                found.insert(path);
+        let shown = |path: &Path| host::PROGRAMS.iter().chain(host::FOR_AGENTS).any(|one| path.starts_with(one));
+        // The workspace is there, and writable.
+        let fits = |path: &Path| !path.starts_with(self.workspace) && !self.holds_private(path);
+        if !fits(&real) {
+            return;
+        }
+        for path in [plain.then_some(path), Some(&real)].into_iter().flatten() {
+            if !shown(path) && fits(path) {
+                found.insert(path.to_path_buf(), real.clone());
             }
         }
     }
@@ -153,11 +165,11 @@ mod tests {
             "real/v1",
             "x/node_modules",
         ];
-        let mut got: Vec<String> =
-            got.iter().map(|path| path.strip_prefix(&top).unwrap_or(path).display().to_string()).collect();
-        got.retain(|path| !path.starts_with('/'));
-        // A prefix that is a link is named by what it points at, and its parts below it by both names.
-        got.retain(|path| path != "real/current/bin");
-        assert_eq!(got, want.iter().filter(|name| **name != "real/current").copied().collect::<Vec<_>>());
+        // Beside what the system's own python3 needs, wherever that is.
+        let below: Vec<&Path> = got.keys().filter_map(|path| path.strip_prefix(&top).ok()).collect();
+        assert_eq!(below, want.map(Path::new));
+        assert_eq!(got[&top.join("real/current")], top.join("real/v1"));
+        let links = got.iter().filter(|(named, real)| named != real && named.starts_with(&top));
+        assert_eq!(links.count(), 1);
     }
 }
