@@ -153,7 +153,7 @@ fn an_enclosed_agent_reaches_its_model_and_nothing_else() {
          'descriptors': descriptors,\n\
          'etc': lambda: write('/etc/touchstone-test'), 'usr': lambda: write('/usr/touchstone-test'), 'root': lambda: write('/x'),\n\
          'suite': lambda: write('{root}/suite/test_0.py'), 'receipts': lambda: write('{root}/run/receipts_RUN-ON.ndjson'),\n\
-         'run': lambda: os.listdir('{root}/run') == [] or None and 1/0,\n\
+         'run': lambda: os.listdir('{root}/run'),\n\
          'run file': lambda: read('{root}/run/receipts_RUN-ON.ndjson'), 'suite file': lambda: read('{root}/suite/test_0.py'),\n\
          'ssh': lambda: read('{home}/.ssh/id_ed25519'), 'shadow': lambda: read('/etc/shadow'),\n\
          'memory': memory, 'secrets': secrets, 'processes': processes, 'desk': lambda: signal({desk}), 'keeper': lambda: read('/proc/1/environ'),\n\
@@ -178,14 +178,10 @@ fn an_enclosed_agent_reaches_its_model_and_nothing_else() {
     let Value::Object(tried) = tried else { panic!("{tried:?}") };
     let mut n = 0;
     for (way, what) in tried.iter() {
-        // Of its own run directory it sees an empty cover at most.
-        if way.as_ref() as &str == "run" {
-            continue;
-        }
         n += 1;
         assert!(what.as_str().unwrap().starts_with("refused"), "{way}: {what:?}");
     }
-    assert_eq!(n, 40, "ways that were tried");
+    assert_eq!(n, 39, "ways that were tried");
     // What was seen out here agrees.
     for listener in [&tcp, &leak] {
         listener.set_nonblocking(true).unwrap();
@@ -295,9 +291,15 @@ fn what_it_leaves_running_is_ended_and_its_relay_is_no_stray() {
         done.is(0, "visible_pass");
         assert_eq!(done.summary.get("orphans_killed"), Some(&Value::from(strays)));
         assert_eq!(done.text("tier"), "B");
-        let mark = stage.root.path().to_str().unwrap().to_owned();
-        assert!(!processes().any(|(_, words)| words.contains(&mark)), "somebody still runs");
+        assert_eq!(left(&stage), Vec::<String>::new());
     }
+}
+
+/// Who works in the workspace: agents, and what they left behind.
+fn left(stage: &Stage) -> Vec<String> {
+    let workspace = stage.path("workspace").canonicalize().unwrap();
+    let works_there = |pid: u32| fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd.starts_with(&workspace));
+    processes().filter(|(pid, _)| works_there(*pid)).map(|(_, words)| words).collect()
 }
 
 /// Numbers and command lines of all processes.
@@ -435,6 +437,54 @@ fn without_it_no_tier_is_written_and_words_that_need_it_are_refused() {
     stage.run(&[], super::stage::GOOD).is(0, "visible_pass");
     let verdict = stage.payload("ws_verdict");
     assert_eq!((verdict.get("tier"), verdict.get("enclosure")), (Some(&Value::Null), None));
+}
+
+/// Each attempt has an enclosure of its own, and the verdict the least tier of all.
+#[test]
+fn every_attempt_is_enclosed_anew() {
+    if !can("every_attempt_is_enclosed_anew") {
+        return;
+    }
+    let (stage, model) = (Stage::python(&[MUL]), Model::start(200));
+    let more = "mark = os.environ['HOME'] + '/mark'\n\
+                assert not os.path.exists(mark) and not os.path.exists('/tmp/mark')\n\
+                open(mark, 'w').close(); open('/tmp/mark', 'w').close()\n\
+                if not os.path.exists('VACANT_FEEDBACK.md'): open('solution.py', 'w').close(); sys.exit(0)";
+    let done = run(&stage, &model, &["--retry", "revise"], &agent(more));
+    done.is(0, "visible_pass");
+    assert_eq!((done.summary.get("attempts_used"), done.text("tier")), (Some(&Value::from(2_i64)), "B".to_owned()));
+    let chain = super::stage::entries(&fs::read(stage.path("run/receipts_RUN-ON.ndjson")).unwrap());
+    let challenges: Vec<String> = chain
+        .iter()
+        .filter_map(|entry| entry.get("payload")?.get("enclosure")?.get("challenge")?.as_str().map(str::to_owned))
+        .collect();
+    // Two attempts and the verdict, which repeats the last one.
+    assert_eq!((challenges.len(), &challenges[1]), (3, &challenges[2]));
+    assert_ne!(challenges[0], challenges[1]);
+    assert_eq!(verify_tier(&stage, "B"), (Some(0), vec![]));
+}
+
+/// Told to stop, the desk does not wait for a measurement, and nothing is left.
+#[test]
+fn an_interrupt_ends_an_enclosure_at_once() {
+    if !can("an_interrupt_ends_an_enclosure_at_once") {
+        return;
+    }
+    let (stage, model) = (Stage::python(&[MUL]), Model::start(200));
+    let mut command = enclosed(&stage, &model, &[], &agent("open('ready', 'w').close()\ntime.sleep(1000)"));
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let end = Instant::now() + Duration::from_secs(60);
+    while !stage.path("workspace/ready").exists() {
+        assert!(Instant::now() < end, "the agent does not begin");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert!(!left(&stage).is_empty());
+    let desk = rustix::process::Pid::from_raw(child.id().cast_signed()).unwrap();
+    rustix::process::kill_process(desk, rustix::process::Signal::TERM).unwrap();
+    let done = ran(child.wait_with_output().unwrap());
+    done.is(22, "interrupted");
+    assert_eq!(stage.verify().0, "VOID");
+    assert_eq!(left(&stage), Vec::<String>::new());
 }
 
 /// What passes through the relay: an end of one direction, many connections at once, a body larger than a buffer.
