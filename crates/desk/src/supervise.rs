@@ -14,7 +14,7 @@ pub use captured::Captured;
 
 use crate::sandbox::enclosure::Inside;
 use crate::sandbox::{Limits, job, sys};
-use captured::Keeping;
+use captured::Stream;
 use job::{Job, Mode, Report};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{MemfdFlags, OFlags, SealFlags};
@@ -458,35 +458,6 @@ fn lost(strays: Strays, wall: Duration) -> Ended {
     Ended { status: Status::Lost, stdout, stderr, strays, wall_ms, probed: Vec::new() }
 }
 
-/// One captured output: the pipe until it ends, and what is kept of it.
-struct Stream {
-    pipe: Option<OwnedFd>,
-    keeping: Keeping,
-}
-
-impl Stream {
-    fn new(pipe: Option<OwnedFd>, ceiling_bytes: u64) -> Stream {
-        Stream { pipe, keeping: Keeping::new(ceiling_bytes) }
-    }
-
-    /// Reads once; false when there is nothing to read at the moment or any more.
-    fn read_some(&mut self) -> bool {
-        let Some(pipe) = &self.pipe else { return false };
-        let mut buffer = [0; 65536];
-        match rustix::io::read(pipe, &mut buffer) {
-            Ok(0) => {
-                self.pipe = None;
-                false
-            }
-            Ok(n) => {
-                self.keeping.take(&buffer[..n]);
-                true
-            }
-            Err(_) => false,
-        }
-    }
-}
-
 /// The desk's side of one run: reads both outputs and the answer until the answer's pipe ends.
 struct Pump {
     keeper: Child,
@@ -532,8 +503,8 @@ impl Pump {
             }
             None => lost(Strays::NotMeasurable("the keeper was ended from outside".into()), wall),
         };
-        ended.stdout = self.stdout.keeping.finish();
-        ended.stderr = self.stderr.keeping.finish();
+        ended.stdout = self.stdout.finish();
+        ended.stderr = self.stderr.finish();
         ended
     }
 
@@ -559,7 +530,7 @@ impl Pump {
             Some(None) => return Turn::PatienceOver,
         };
         let mut fds = vec![PollFd::new(&self.status, PollFlags::IN)];
-        for pipe in [&self.stdout.pipe, &self.stderr.pipe].into_iter().flatten() {
+        for pipe in [self.stdout.pipe(), self.stderr.pipe()].into_iter().flatten() {
             fds.push(PollFd::new(pipe, PollFlags::IN));
         }
         let tick = Timespec { tv_sec: 0, tv_nsec: TICK_NS };

@@ -85,7 +85,10 @@ impl Agent<'_> {
                 return Err(enclose::not_set_up(step.clone(), *errno));
             }
             Status::SetupFailed { step, errno } => {
-                return Err(NotStarted::spawn(format!("{step}: {}", std::io::Error::from_raw_os_error(*errno))));
+                return Err(NotStarted::spawn(format!(
+                    "{step}: {}",
+                    std::io::Error::from_raw_os_error(*errno)
+                )));
             }
         };
         let keeper_lost = ended.status == Status::Lost;

@@ -17,8 +17,8 @@ mod retry;
 mod usage;
 
 pub use channel::upstream_is_named;
-pub use ledger::receipts::tier::{Tier, lacks};
 pub use event::{EVENTS_SCHEMA, Event, Phase};
+pub use ledger::receipts::tier::{Tier, lacks};
 pub use options::Options;
 pub use record::Report;
 pub use retry::{FEEDBACK_FILE, FeedbackInto, PLACEHOLDER, Retry};

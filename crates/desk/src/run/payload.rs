@@ -117,7 +117,8 @@ impl Facts {
     /// The tier of the run: the least of its attempts; nothing where nobody asked for an enclosure (31.20).
     pub(super) fn tier(&self) -> Option<Tier> {
         self.enclosing.as_ref()?;
-        let tiers = self.attempts.iter().map(|attempt| self.enclosure_of(attempt).map_or(Tier::C, |e| e.tier));
+        let tiers =
+            self.attempts.iter().map(|attempt| self.enclosure_of(attempt).map_or(Tier::C, |e| e.tier));
         Some(tiers.min().unwrap_or(Tier::C))
     }
 
@@ -195,7 +196,9 @@ impl Facts {
             .with("sandbox_requested", self.sandbox_requested)
             .with("sandbox_required", self.sandbox_required);
         match &self.enclosing {
-            Some(enclosing) => start.with("enclose", true).with("tier_required", enclosing.floor.word()).into(),
+            Some(enclosing) => {
+                start.with("enclose", true).with("tier_required", enclosing.floor.word()).into()
+            }
             None => start.into(),
         }
     }

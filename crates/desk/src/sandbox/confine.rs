@@ -43,8 +43,7 @@ pub(super) fn become_program(job: &Job, pass: &[OwnedFd], parent: Pid, least: Ra
             Mode::Full => Filter::Inside,
             _ => Filter::OnTheHost,
         };
-        seccomp::apply(filter)
-            .map_err(|error| Failed { step: format!("seccomp: {error}"), errno: 0 })?;
+        seccomp::apply(filter).map_err(|error| Failed { step: format!("seccomp: {error}"), errno: 0 })?;
     }
     // After the capabilities: changing them would clear it.
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).map_err(step("death signal"))?;
@@ -69,11 +68,7 @@ fn place_descriptors(pass: &[OwnedFd], wanted: &[RawFd], least: RawFd) -> Result
 /// the user's other processes count too and must be added, or nothing could start on a busy desktop.
 fn processes_limit(job: &Job) -> Option<u64> {
     let limit = job.limits.processes?;
-    Some(if job.mode.spaced() {
-        limit.saturating_add(2)
-    } else {
-        limit.saturating_add(threads_of_user())
-    })
+    Some(if job.mode.spaced() { limit.saturating_add(2) } else { limit.saturating_add(threads_of_user()) })
 }
 
 fn threads_of_user() -> u64 {

@@ -106,10 +106,11 @@ impl Place<'_> {
         let challenge = hex(&*random);
         let marker = format!(".touchstone-{}", &challenge[..16]);
         let home = home(env);
-        let asked =
-            Asked { command, env, home: &home, workspace: self.workspace, private: &self.hidden };
+        let asked = Asked { command, env, home: &home, workspace: self.workspace, private: &self.hidden };
         let mut closed = self.hidden.clone();
-        closed.extend(["/", "/etc", "/usr", "/usr/bin", "/var/tmp", "/dev", "/proc", "/run"].map(PathBuf::from));
+        closed.extend(
+            ["/", "/etc", "/usr", "/usr/bin", "/var/tmp", "/dev", "/proc", "/run"].map(PathBuf::from),
+        );
         closed.extend(self.readable.iter().cloned());
         // What is the agent's own is no bait.
         closed.retain(|path| !path.starts_with(self.workspace));
@@ -147,7 +148,9 @@ impl Place<'_> {
 fn home(env: &[(OsString, OsString)]) -> PathBuf {
     let named = env.iter().find(|(name, _)| name == "HOME").map(|(_, value)| PathBuf::from(value));
     let fits = |home: &PathBuf| home.is_absolute() && home.components().count() > 1;
-    let system = |home: &PathBuf| ["/usr", "/bin", "/lib", "/etc", "/dev", "/proc"].iter().any(|p| home.starts_with(p));
+    let system = |home: &PathBuf| {
+        ["/usr", "/bin", "/lib", "/etc", "/dev", "/proc"].iter().any(|p| home.starts_with(p))
+    };
     named.filter(fits).filter(|home| !system(home)).unwrap_or_else(|| PathBuf::from("/tmp"))
 }
 

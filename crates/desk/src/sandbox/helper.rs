@@ -114,7 +114,8 @@ fn keep(job: &Job, lines: &mut Lines) -> Result<(), Failed> {
         return watch(job, lines);
     }
     rootfs::enter_namespaces(job)?;
-    let relay = job.enclosed.as_ref().map(|enclosed| relay::start(enclosed, || lines.let_go())).transpose()?;
+    let relay =
+        job.enclosed.as_ref().map(|enclosed| relay::start(enclosed, || lines.let_go())).transpose()?;
     rootfs::enter_process_list()?;
     match sys::fork().map_err(step("fork pid 1"))? {
         sys::Fork::Child => {

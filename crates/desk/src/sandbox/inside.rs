@@ -19,7 +19,8 @@ const SAID_BYTES_MAX: usize = 16 << 10;
 pub(super) fn probe(job: &Job, moment: usize) -> Result<Vec<u8>, Failed> {
     let errand = job.enclosed.as_ref().map_or(&[][..], |enclosed| &enclosed.errands[moment]);
     let errand = crate::supervise::memory_file(errand).map_err(step("errand of the probe"))?;
-    let pipe = || rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(step("pipe of the probe"));
+    let pipe =
+        || rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(step("pipe of the probe"));
     let ((said, say), (failed, fail)) = (pipe()?, pipe()?);
     let nothing = sys_null()?;
     let probe = Job {

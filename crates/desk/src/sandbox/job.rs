@@ -346,7 +346,12 @@ mod tests {
         };
         assert_eq!(Job::decode(&job.encode()), Some(job.clone()));
         assert_eq!(Job::decode(&job.encode()[..20]), None);
-        let report = Report { status: Status::Signaled(11), strays: Strays::Killed(2), wall_ms: 7, probed: vec![b"x".to_vec()] };
+        let report = Report {
+            status: Status::Signaled(11),
+            strays: Strays::Killed(2),
+            wall_ms: 7,
+            probed: vec![b"x".to_vec()],
+        };
         assert_eq!(Report::decode(&report.encode()), Some(report));
     }
 }

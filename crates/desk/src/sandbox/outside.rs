@@ -75,10 +75,9 @@ pub(super) fn attempt(probe: Probe, agent: &AgentErrand) -> Answer {
     match probe {
         Probe::Udp => send((Ipv4Addr::LOCALHOST, agent.udp).into(), b"x"),
         Probe::Dns => dns(),
-        Probe::TcpOutside => first_open(vec![
-            elsewhere((ELSEWHERE.0, 80).into()),
-            elsewhere((ELSEWHERE.1, 80).into()),
-        ]),
+        Probe::TcpOutside => {
+            first_open(vec![elsewhere((ELSEWHERE.0, 80).into()), elsewhere((ELSEWHERE.1, 80).into())])
+        }
         Probe::Netlink => netlink(),
         Probe::OtherFamilies => other_families(),
         Probe::Descriptors => descriptors(),
@@ -139,17 +138,21 @@ fn elsewhere(to: SocketAddr) -> io::Result<()> {
 /// Its own network has one interface; of the rest of the kernel it hears nothing.
 fn netlink() -> Answer {
     let listed = std::fs::read_to_string("/proc/self/net/dev");
-    let Ok(listed) = listed else { return Answer::NotMeasured("the list of interfaces cannot be read".into()) };
-    let names = listed.lines().skip(2).filter_map(|line| Some(line.split_once(':')?.0.trim()));
-    if let Some(other) = names.filter(|name| *name != "lo").next() {
+    let Ok(listed) = listed else {
+        return Answer::NotMeasured("the list of interfaces cannot be read".into());
+    };
+    let mut names = listed.lines().skip(2).filter_map(|line| Some(line.split_once(':')?.0.trim()));
+    if let Some(other) = names.find(|name| *name != "lo") {
         return Answer::Reachable(format!("there is an interface {other}"));
     }
-    let others = [libc::NETLINK_KOBJECT_UEVENT, libc::NETLINK_AUDIT, libc::NETLINK_GENERIC, libc::NETLINK_NETFILTER];
+    let others =
+        [libc::NETLINK_KOBJECT_UEVENT, libc::NETLINK_AUDIT, libc::NETLINK_GENERIC, libc::NETLINK_NETFILTER];
     first_open(others.map(|kind| sys::try_socket(libc::AF_NETLINK, libc::SOCK_RAW, kind).map(drop)).into())
 }
 
 fn other_families() -> Answer {
-    let families = [libc::AF_UNIX, libc::AF_VSOCK, libc::AF_PACKET, libc::AF_ALG, libc::AF_BLUETOOTH, libc::AF_TIPC];
+    let families =
+        [libc::AF_UNIX, libc::AF_VSOCK, libc::AF_PACKET, libc::AF_ALG, libc::AF_BLUETOOTH, libc::AF_TIPC];
     let mut ways: Vec<io::Result<()>> = Vec::new();
     for family in families {
         for kind in [libc::SOCK_STREAM, libc::SOCK_DGRAM, libc::SOCK_SEQPACKET, libc::SOCK_RAW] {

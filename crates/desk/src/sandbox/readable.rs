@@ -102,7 +102,11 @@ impl Asked<'_> {
         }
         match path.parent() {
             Some(prefix) if path.ends_with("bin") || path.ends_with("sbin") => {
-                if self.holds_private(prefix) { path.to_path_buf() } else { prefix.to_path_buf() }
+                if self.holds_private(prefix) {
+                    path.to_path_buf()
+                } else {
+                    prefix.to_path_buf()
+                }
             }
             _ => path.to_path_buf(),
         }
@@ -111,7 +115,8 @@ impl Asked<'_> {
     fn take(&self, path: &Path, found: &mut BTreeMap<PathBuf, PathBuf>) {
         let Ok(real) = path.canonicalize() else { return };
         let plain = path.components().all(|part| !matches!(part, Component::ParentDir | Component::CurDir));
-        let shown = |path: &Path| host::PROGRAMS.iter().chain(host::FOR_AGENTS).any(|one| path.starts_with(one));
+        let shown =
+            |path: &Path| host::PROGRAMS.iter().chain(host::FOR_AGENTS).any(|one| path.starts_with(one));
         // The workspace is there, and writable.
         let fits = |path: &Path| !path.starts_with(self.workspace) && !self.holds_private(path);
         if !fits(&real) {
@@ -145,26 +150,23 @@ mod tests {
     fn installations_are_readable_and_homes_are_not() {
         let dir = tempfile::tempdir().unwrap();
         let top = dir.path().canonicalize().unwrap();
-        folders(&top, &["home/bin", "home/.ssh", "home/.local/bin", "node/bin", "x/node_modules/.bin", "ws/bin"]);
+        folders(
+            &top,
+            &["home/bin", "home/.ssh", "home/.local/bin", "node/bin", "x/node_modules/.bin", "ws/bin"],
+        );
         folders(&top, &["real/v1/bin"]);
         std::os::unix::fs::symlink(top.join("real/v1"), top.join("real/current")).unwrap();
         std::fs::write(top.join("agent.py"), "").unwrap();
         let [home, workspace] = ["home", "ws"].map(|name| top.join(name));
-        let path = ["home/bin", "node/bin", "x/node_modules/.bin", "ws/bin", "real/current/bin", "home", "none"];
+        let path =
+            ["home/bin", "node/bin", "x/node_modules/.bin", "ws/bin", "real/current/bin", "home", "none"];
         let path = std::env::join_paths(path.map(|name| top.join(name))).unwrap();
         let env = [("PATH".into(), path)];
         let command = ["python3".into(), "../agent.py".into(), "../home".into()];
         let asked = Asked { command: &command, env: &env, home: &home, workspace: &workspace, private: &[] };
         let got = asked.readable();
-        let want = [
-            "agent.py",
-            "home/.local/bin",
-            "home/bin",
-            "node",
-            "real/current",
-            "real/v1",
-            "x/node_modules",
-        ];
+        let want =
+            ["agent.py", "home/.local/bin", "home/bin", "node", "real/current", "real/v1", "x/node_modules"];
         // Beside what the system's own python3 needs, wherever that is.
         let below: Vec<&Path> = got.keys().filter_map(|path| path.strip_prefix(&top).ok()).collect();
         assert_eq!(below, want.map(Path::new));

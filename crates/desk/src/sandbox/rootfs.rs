@@ -109,7 +109,8 @@ fn sources(job: &Job) -> Result<Vec<Source>, Failed> {
     // Outer before inner; the later mount lies on top.
     roots.sort_by_key(|root| root.path.components().count());
     for root in roots {
-        let tree = cut_out(root.source.as_ref().unwrap_or(&root.path)).map_err(step(format!("root {}", root.path.display())))?;
+        let tree = cut_out(root.source.as_ref().unwrap_or(&root.path))
+            .map_err(step(format!("root {}", root.path.display())))?;
         confine::same_object(&tree, root)?;
         let attributes = if root.writable { NO_RISE } else { READ_ONLY };
         all.push(finish(&root.path, tree, attributes)?);

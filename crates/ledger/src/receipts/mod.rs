@@ -2,6 +2,7 @@
 //!
 //! The shell reads the files and decides about threads; every answer is made here.
 
+mod attested;
 mod facts;
 mod report;
 mod rows;
@@ -19,7 +20,6 @@ use crate::{Failure, Fault, Mode, Warning};
 use canon::{Digest, Reader, Value};
 use rows::Row;
 use std::collections::{BTreeMap, BTreeSet};
-use tier::Tier;
 
 /// The files of one run directory by name relative to it: `rows.jsonl`, `receipts_<ARM>.ndjson` and
 /// `.pub.json`, `run_<ARM>.json`, `visible_<ARM>*.json`, `wire_<ARM>/index.jsonl`.
@@ -295,29 +295,9 @@ impl Run<'_> {
                 facts.void_reason = first.map(|end| end.stop_reason.clone());
             }
         }
-        tiers(&verdicts, facts);
+        attested::tiers(&verdicts, facts);
         if self.strict() {
             self.tiers_follow(&all().collect::<Vec<_>>(), facts);
-        }
-    }
-
-    /// 31.20: a tier of ours follows from the probes that are signed with it, in the verdict and in every attempt of its
-    /// task. A tier that others wrote without a probe is no tier, and no lie either.
-    fn tiers_follow(&mut self, all: &[&Facts], facts: &mut ChainFacts) {
-        facts.tier_inside = !facts.tiers.is_empty();
-        for entry in all.iter().filter(|entry| entry.role != Role::Start) {
-            let Some(claimed) = entry.tier.as_deref() else { continue };
-            let follows = if entry.inside == Some(true) { Tier::B } else { Tier::C };
-            let of_task = |other: &&&Facts| other.role == Role::Attempt && other.task_id == entry.task_id;
-            let weakest = all.iter().filter(of_task).all(|other| other.inside == Some(true));
-            let follows = if entry.role == Role::Verdict && !weakest { Tier::C } else { follows };
-            let too_much = Tier::parse(claimed).is_none_or(|claimed| claimed > follows);
-            let probed = entry.ours || entry.inside.is_some();
-            if too_much && probed {
-                let failure = Failure::of(Fault::TierContradictsProbes);
-                self.fail(failure.with("got", claimed).with("want", follows.word()));
-            }
-            facts.tier_inside &= entry.role == Role::Attempt || (probed && !too_much);
         }
     }
 
@@ -551,21 +531,6 @@ impl Run<'_> {
         }
         true
     }
-
-    fn tier(&mut self, facts: &mut ChainFacts) {
-        let Some(want) = &self.options.require_tier else { return };
-        let enough = |tier: &str| match (Tier::parse(tier), Tier::parse(want)) {
-            (Some(got), Some(want)) => got >= want && got > Tier::C,
-            _ => false,
-        };
-        // Strict: only what was measured inside the agent's namespace is a tier (31.20).
-        let measured = !self.strict() || facts.tier_inside;
-        if !measured || facts.tiers.is_empty() || !facts.tiers.keys().all(|tier| enough(tier)) {
-            let want = want.as_str();
-            let failure = Failure::of(Fault::TierBelowRequired);
-            self.fail(failure.with("got", facts.tier.as_deref()).with("want", want));
-        }
-    }
 }
 
 /// Step 4 of section 13: three answers, true, false, not measured.
@@ -583,22 +548,4 @@ fn mediation(verdicts: &[(&str, &End)], facts: &mut ChainFacts) {
     }
     facts.ungated_task_ids =
         verdicts.iter().filter(|(_, end)| end.ungated).map(|(task, _)| (*task).to_owned()).collect();
-}
-
-/// Step 5 of section 13.
-fn tiers(verdicts: &[(&str, &End)], facts: &mut ChainFacts) {
-    for (task, end) in verdicts {
-        let Some(tier) = &end.tier else { continue };
-        *facts.tiers.entry(tier.to_string()).or_insert(0) += 1;
-        if tier.as_ref() != "A" {
-            facts.unattested_task_ids.push((*task).to_owned());
-        }
-    }
-    let mut names = facts.tiers.keys();
-    facts.tier = match (names.next(), names.next()) {
-        (Some(only), None) => Some(only.clone()),
-        (Some(_), Some(_)) => Some("mixed".to_owned()),
-        _ => None,
-    };
-    facts.attested = (!facts.tiers.is_empty()).then_some(facts.unattested_task_ids.is_empty());
 }

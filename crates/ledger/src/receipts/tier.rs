@@ -209,15 +209,9 @@ mod tests {
             "end: the door to the proxy is blocked"
         );
         // An answer to another question, other namespaces at the end, the desk's own namespaces.
-        assert_eq!(
-            why(whole(good("start"), good("start"))),
-            "end: the digest does not answer the challenge"
-        );
+        assert_eq!(why(whole(good("start"), good("start"))), "end: the digest does not answer the challenge");
         let moved = at("end", 12, None, "reachable");
-        assert_eq!(
-            why(whole(good("start"), moved)),
-            "end: the namespaces are not those of the start"
-        );
+        assert_eq!(why(whole(good("start"), moved)), "end: the namespaces are not those of the start");
         let own = |phase| at(phase, 1, None, "reachable");
         assert_eq!(why(whole(own("start"), own("end"))), "the namespace ipc is the desk's own");
         let other = whole(good("start"), good("end"));

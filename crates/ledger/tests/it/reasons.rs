@@ -127,14 +127,16 @@ fn runs_of_ours() {
 fn enclosure(of_udp: &str) -> Value {
     let challenge = "5a".repeat(32);
     let moment = |phase: &str| {
-        let answers = || tier::REQUIRED.iter().map(|name| (*name, if *name == "udp" { of_udp } else { "blocked" }));
+        let answers =
+            || tier::REQUIRED.iter().map(|name| (*name, if *name == "udp" { of_udp } else { "blocked" }));
         let spaces = || tier::NAMESPACES.into_iter().zip(11_i64..);
         let digest = tier::statement(&challenge, phase, answers(), "reachable", spaces());
         tier::moment_value(answers(), "reachable", spaces(), &digest.to_hex())
     };
     let mut desk = Object::new();
     tier::NAMESPACES.into_iter().zip(1_i64..).for_each(|(name, number)| desk.set(name, number));
-    let object = Object::new().with("v", 1_i64).with("challenge", challenge.as_str()).with("desk_namespaces", desk);
+    let object =
+        Object::new().with("v", 1_i64).with("challenge", challenge.as_str()).with("desk_namespaces", desk);
     object.with("start", moment("start")).with("end", moment("end")).into()
 }
 
@@ -146,8 +148,7 @@ fn a_tier_follows_from_the_probes_that_are_signed_with_it() {
             entry.with("task_id", "t").with("tier", tier).with("enclosure", enclosure)
         };
         let verdict = Object::new().with("accepted", true).with("stop_reason", "visible_pass");
-        let entries =
-            [("ws_attempt", with(Object::new(), first)), ("ws_verdict", with(verdict, second))];
+        let entries = [("ws_attempt", with(Object::new(), first)), ("ws_verdict", with(verdict, second))];
         let files = crate::reasons::with(&signed(&entries), "rows.jsonl", row("t", "A"));
         let mut options = ledger::receipts::Options::new(Mode::Strict);
         options.require_tier = want.map(str::to_owned);

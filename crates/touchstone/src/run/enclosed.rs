@@ -32,7 +32,10 @@ pub(super) fn lines(report: &Report) -> Vec<(&'static str, String)> {
     let Some((tier, why)) = &report.tier else { return Vec::new() };
     match why {
         _ if *tier == "B" => {
-            vec![("tier", "B: enclosed, as measured inside at start and end; no hook was measured".to_owned())]
+            vec![(
+                "tier",
+                "B: enclosed, as measured inside at start and end; no hook was measured".to_owned(),
+            )]
         }
         Some(why) => {
             let loud = paint("THE AGENT WAS NOT ENCLOSED", Tone::Warn);

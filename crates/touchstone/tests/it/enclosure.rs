@@ -139,7 +139,8 @@ fn an_enclosed_agent_reaches_its_model_and_nothing_else() {
     let inside = UnixListener::bind(stage.path("workspace/service.sock")).unwrap();
     let beside = UnixListener::bind(stage.path("service.sock")).unwrap();
     stage.write("home/.ssh/id_ed25519", "secret");
-    let [root, home] = [stage.root.path().to_path_buf(), stage.path("home")].map(|path| path.display().to_string());
+    let [root, home] =
+        [stage.root.path().to_path_buf(), stage.path("home")].map(|path| path.display().to_string());
     let script = agent(&format!(
         "KEY = b'{key}'[::-1]\n{WAYS}\n\
          tried({{\n\
@@ -193,16 +194,24 @@ fn an_enclosed_agent_reaches_its_model_and_nothing_else() {
         listener.set_nonblocking(true).unwrap();
         assert!(listener.accept().is_err());
     }
+    nothing_was_written_on_the_host(&stage);
+    // One call of the model, and the receipt says B.
+    assert_eq!(model.heads().len(), 1);
+    signed_as_b(&stage, &done);
+}
+
+fn nothing_was_written_on_the_host(stage: &Stage) {
     let own = ["home/mine", "home/.touchstone", "file"].map(|name| stage.path(name));
     let of_host = ["/tmp/touchstone-test-mine", "/etc/touchstone-test", "/x", "/usr/touchstone-test"];
     for path in own.iter().map(|path| path.as_path()).chain(of_host.iter().map(Path::new)) {
         assert!(!path.exists(), "{} was written on the host", path.display());
     }
-    // One call of the model, and the receipt says B.
-    assert_eq!(model.heads().len(), 1);
+}
+
+fn signed_as_b(stage: &Stage, done: &Ran) {
     assert_eq!((done.text("tier"), stage.verify().0), ("B".to_owned(), "OK".to_owned()));
-    assert_eq!(verify_tier(&stage, "B"), (Some(0), vec![]));
-    assert_eq!(verify_tier(&stage, "A"), (Some(1), vec!["tier_below_required".to_owned()]));
+    assert_eq!(verify_tier(stage, "B"), (Some(0), vec![]));
+    assert_eq!(verify_tier(stage, "A"), (Some(1), vec!["tier_below_required".to_owned()]));
     let verdict = stage.payload("ws_verdict");
     let enclosure = verdict.get("enclosure").unwrap();
     assert_eq!(enclosure.get("start").unwrap().get("answers"), enclosure.get("end").unwrap().get("answers"));
@@ -253,7 +262,9 @@ fn its_installation_remains_readable_and_its_home_is_empty() {
         stage.write(place, tool);
         fs::set_permissions(stage.path(place), fs::Permissions::from_mode(0o755)).unwrap();
     }
-    for (name, text) in [("opt/v1/lib/data", "data"), ("home/.aws/credentials", "secret"), ("notes/plan", "plan")] {
+    for (name, text) in
+        [("opt/v1/lib/data", "data"), ("home/.aws/credentials", "secret"), ("notes/plan", "plan")]
+    {
         stage.write(name, text);
     }
     std::os::unix::fs::symlink("v1", stage.path("opt/current")).unwrap();
@@ -285,7 +296,10 @@ fn what_it_leaves_running_is_ended_and_its_relay_is_no_stray() {
         return;
     }
     let model = Model::start(200);
-    for (more, strays) in [("", false), ("if os.fork() == 0:\n    os.setsid()\n    os.fork() and os._exit(0)\n    time.sleep(987654)", true)] {
+    for (more, strays) in [
+        ("", false),
+        ("if os.fork() == 0:\n    os.setsid()\n    os.fork() and os._exit(0)\n    time.sleep(987654)", true),
+    ] {
         let stage = Stage::python(&[MUL]);
         let done = run(&stage, &model, &[], &agent(more));
         done.is(0, "visible_pass");
@@ -298,7 +312,8 @@ fn what_it_leaves_running_is_ended_and_its_relay_is_no_stray() {
 /// Who works in the workspace: agents, and what they left behind.
 fn left(stage: &Stage) -> Vec<String> {
     let workspace = stage.path("workspace").canonicalize().unwrap();
-    let works_there = |pid: u32| fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd.starts_with(&workspace));
+    let works_there =
+        |pid: u32| fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd.starts_with(&workspace));
     processes().filter(|(pid, _)| works_there(*pid)).map(|(_, words)| words).collect()
 }
 
@@ -318,7 +333,9 @@ fn an_enclosure_that_did_not_last_is_refused_or_named() {
         return;
     }
     let model = Model::start(200);
-    for (options, code, stop) in [(&[][..], 20, "delivery_unfit"), (&["--require-tier", "C"][..], 0, "visible_pass")] {
+    for (options, code, stop) in
+        [(&[][..], 20, "delivery_unfit"), (&["--require-tier", "C"][..], 0, "visible_pass")]
+    {
         let stage = Stage::python(&[MUL]);
         let wait = "open('ready', 'w').close()\nwhile not os.path.exists('go'): time.sleep(0.01)";
         let mut command = enclosed(&stage, &model, options, &agent(wait));
@@ -329,15 +346,19 @@ fn an_enclosure_that_did_not_last_is_refused_or_named() {
             std::thread::sleep(Duration::from_millis(10));
         }
         let relay = relay_of(child.id()).expect("a relay");
-        rustix::process::kill_process(rustix::process::Pid::from_raw(relay).unwrap(), rustix::process::Signal::KILL)
-            .unwrap();
+        rustix::process::kill_process(
+            rustix::process::Pid::from_raw(relay).unwrap(),
+            rustix::process::Signal::KILL,
+        )
+        .unwrap();
         stage.write("workspace/go", "");
         let done = ran(child.wait_with_output().unwrap());
         done.is(code, stop);
         assert_eq!(done.text("tier"), "C");
         let why = done.text("enclosure_why");
         assert!(why.contains("end: the door to the proxy"), "{why}");
-        assert!(code == 0 || done.text("trouble").starts_with("enclosure_changed: end"), "{}", done.text("trouble"));
+        let refused = done.text("trouble").split(':').next() == Some("enclosure_changed");
+        assert_eq!(refused, code == 20, "{}", done.text("trouble"));
         assert_eq!(stage.verify().0, "OK");
         assert_eq!(verify_tier(&stage, "B"), (Some(1), vec!["tier_below_required".to_owned()]));
     }
@@ -355,7 +376,9 @@ fn relay_of(desk: u32) -> Option<i32> {
         all.into_iter().filter(move |pid| field(*pid, "PPid:") == parent.to_string()).collect::<Vec<_>>()
     };
     let keepers = children(desk).into_iter();
-    let relay = keepers.flat_map(children).find(|pid| field(*pid, "NSpid:").split_whitespace().count() == field(desk, "NSpid:").split_whitespace().count());
+    let relay = keepers.flat_map(children).find(|pid| {
+        field(*pid, "NSpid:").split_whitespace().count() == field(desk, "NSpid:").split_whitespace().count()
+    });
     relay.and_then(|pid| i32::try_from(pid).ok())
 }
 
@@ -452,11 +475,16 @@ fn every_attempt_is_enclosed_anew() {
                 if not os.path.exists('VACANT_FEEDBACK.md'): open('solution.py', 'w').close(); sys.exit(0)";
     let done = run(&stage, &model, &["--retry", "revise"], &agent(more));
     done.is(0, "visible_pass");
-    assert_eq!((done.summary.get("attempts_used"), done.text("tier")), (Some(&Value::from(2_i64)), "B".to_owned()));
+    assert_eq!(
+        (done.summary.get("attempts_used"), done.text("tier")),
+        (Some(&Value::from(2_i64)), "B".to_owned())
+    );
     let chain = super::stage::entries(&fs::read(stage.path("run/receipts_RUN-ON.ndjson")).unwrap());
     let challenges: Vec<String> = chain
         .iter()
-        .filter_map(|entry| entry.get("payload")?.get("enclosure")?.get("challenge")?.as_str().map(str::to_owned))
+        .filter_map(|entry| {
+            entry.get("payload")?.get("enclosure")?.get("challenge")?.as_str().map(str::to_owned)
+        })
         .collect();
     // Two attempts and the verdict, which repeats the last one.
     assert_eq!((challenges.len(), &challenges[1]), (3, &challenges[2]));
@@ -505,7 +533,8 @@ fn the_way_out_passes_on_what_it_gets() {
                     got.extend_from_slice(&buffer[..n]);
                     let text = String::from_utf8_lossy(&got[..got.len().min(4096)]).to_lowercase();
                     if let Some(head) = text.find("\r\n\r\n") {
-                        let length = text.lines().find_map(|line| line.strip_prefix("content-length: ")?.parse().ok());
+                        let length =
+                            text.lines().find_map(|line| line.strip_prefix("content-length: ")?.parse().ok());
                         let length: usize = length.unwrap_or(0);
                         if got.len() >= head + 4 + length {
                             break length;
@@ -515,7 +544,9 @@ fn the_way_out_passes_on_what_it_gets() {
                         return;
                     }
                 };
-                let head = format!("HTTP/1.1 200 x\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n");
+                let head = format!(
+                    "HTTP/1.1 200 x\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n"
+                );
                 let _ = stream.write_all(head.as_bytes());
                 let _ = stream.write_all(&vec![b' '; length]);
             });
