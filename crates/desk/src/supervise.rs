@@ -12,8 +12,9 @@ mod captured;
 
 pub use captured::Captured;
 
+use crate::sandbox::enclosure::Inside;
 use crate::sandbox::{Limits, job, sys};
-use captured::Keeping;
+use captured::Stream;
 use job::{Job, Mode, Report};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{MemfdFlags, OFlags, SealFlags};
@@ -63,7 +64,7 @@ pub enum Output {
     Null,
 }
 
-/// A program to be supervised without confinement (the agent).
+/// A program to be supervised, without confinement or in an enclosure (the agent).
 #[derive(Debug)]
 pub struct Start {
     /// Program and arguments; looked up in the `PATH` of `env` when it has no slash. No shell.
@@ -84,6 +85,8 @@ pub struct Start {
     pub limits: Limits,
     /// The binary to use as keeper; `None` is the running one.
     pub helper: Option<PathBuf>,
+    /// The enclosure that it runs in; nothing for none.
+    pub(crate) enclosed: Option<Inside>,
 }
 
 impl Start {
@@ -99,6 +102,7 @@ impl Start {
             pass_fds: Vec::new(),
             limits: Limits::unlimited(),
             helper: None,
+            enclosed: None,
         }
     }
 }
@@ -225,6 +229,8 @@ pub struct Ended {
     pub strays: Strays,
     /// From the start of the program to its end.
     pub wall_ms: u64,
+    /// What the probe of an enclosure said, at the start and at the end.
+    pub(crate) probed: Vec<Vec<u8>>,
 }
 
 /// Why nothing was started. The desk's own environment, never the delivery (ruling 16).
@@ -313,19 +319,24 @@ fn end(control: &OwnedFd, asked: &AtomicBool) {
     let _ = rustix::io::write(control, b"K");
 }
 
-/// Starts a program under supervision, without confinement.
+/// Starts a program under supervision, without confinement but that of its enclosure.
 pub fn start(start: Start) -> Result<Running, StartError> {
     let (fds, pass) = start.pass_fds.into_iter().unzip();
+    let (roots, enclosed, forbid_userns) = match start.enclosed {
+        Some(inside) => (inside.roots, Some(inside.enclosed), inside.forbid_userns),
+        None => (Vec::new(), None, false),
+    };
     let job = Job {
-        mode: Mode::Plain,
-        forbid_userns: false,
+        mode: if enclosed.is_some() { Mode::Enclosed } else { Mode::Plain },
+        forbid_userns,
         argv: start.argv,
         cwd: start.cwd,
         env: start.env,
-        roots: Vec::new(),
+        roots,
         scratch: None,
         pass,
         limits: start.limits,
+        enclosed,
     };
     let streams = Streams { stdin: start.stdin, stdout: start.stdout, stderr: start.stderr };
     launch(job, streams, fds, start.helper.as_deref(), None)
@@ -443,36 +454,8 @@ fn output(kind: Output) -> Result<(Stdio, Option<OwnedFd>), StartError> {
 
 fn lost(strays: Strays, wall: Duration) -> Ended {
     let wall_ms = u64::try_from(wall.as_millis()).unwrap_or(u64::MAX);
-    Ended { status: Status::Lost, stdout: Captured::default(), stderr: Captured::default(), strays, wall_ms }
-}
-
-/// One captured output: the pipe until it ends, and what is kept of it.
-struct Stream {
-    pipe: Option<OwnedFd>,
-    keeping: Keeping,
-}
-
-impl Stream {
-    fn new(pipe: Option<OwnedFd>, ceiling_bytes: u64) -> Stream {
-        Stream { pipe, keeping: Keeping::new(ceiling_bytes) }
-    }
-
-    /// Reads once; false when there is nothing to read at the moment or any more.
-    fn read_some(&mut self) -> bool {
-        let Some(pipe) = &self.pipe else { return false };
-        let mut buffer = [0; 65536];
-        match rustix::io::read(pipe, &mut buffer) {
-            Ok(0) => {
-                self.pipe = None;
-                false
-            }
-            Ok(n) => {
-                self.keeping.take(&buffer[..n]);
-                true
-            }
-            Err(_) => false,
-        }
-    }
+    let (stdout, stderr) = (Captured::default(), Captured::default());
+    Ended { status: Status::Lost, stdout, stderr, strays, wall_ms, probed: Vec::new() }
 }
 
 /// The desk's side of one run: reads both outputs and the answer until the answer's pipe ends.
@@ -515,12 +498,13 @@ impl Pump {
         let report = if answered { Report::decode(&self.answer) } else { None };
         let mut ended = match report {
             Some(r) => {
-                Ended { status: r.status, strays: r.strays, wall_ms: r.wall_ms, ..lost(Strays::None, wall) }
+                let (strays, wall_ms, probed) = (r.strays, r.wall_ms, r.probed);
+                Ended { status: r.status, strays, wall_ms, probed, ..lost(Strays::None, wall) }
             }
             None => lost(Strays::NotMeasurable("the keeper was ended from outside".into()), wall),
         };
-        ended.stdout = self.stdout.keeping.finish();
-        ended.stderr = self.stderr.keeping.finish();
+        ended.stdout = self.stdout.finish();
+        ended.stderr = self.stderr.finish();
         ended
     }
 
@@ -546,7 +530,7 @@ impl Pump {
             Some(None) => return Turn::PatienceOver,
         };
         let mut fds = vec![PollFd::new(&self.status, PollFlags::IN)];
-        for pipe in [&self.stdout.pipe, &self.stderr.pipe].into_iter().flatten() {
+        for pipe in [self.stdout.pipe(), self.stderr.pipe()].into_iter().flatten() {
             fds.push(PollFd::new(pipe, PollFlags::IN));
         }
         let tick = Timespec { tv_sec: 0, tv_nsec: TICK_NS };

@@ -89,6 +89,8 @@ canon::codes! {
         KeyNotPinned = "key_not_pinned",
         /// The enclosure tier is below the required one, or absent (13).
         TierBelowRequired = "tier_below_required",
+        /// The tier does not follow from the probes that are signed with it (31.20).
+        TierContradictsProbes = "tier_contradicts_probes",
     }
 }
 

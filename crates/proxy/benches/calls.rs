@@ -36,6 +36,7 @@ fn serve(url: &str, folder: &str) {
         mode: wire::Mode::Act,
         port: 0,
         socket: None,
+        knock: None,
         upstreams,
         keys: proxy::Keys::default(),
         sentinel: String::new(),

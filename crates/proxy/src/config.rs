@@ -17,6 +17,9 @@ pub struct Config {
     pub port: u16,
     /// A second door for an enclosure without network: a path socket, mode 0600.
     pub socket: Option<PathBuf>,
+    /// Who is asked about a token that is shown at the second door, `KNOCK <token>`: the desk's probe inside an
+    /// enclosure. A token that it knows is answered and is no call.
+    pub knock: Option<Knock>,
     /// Where the wires go.
     pub upstreams: Upstreams,
     /// Their real keys.
@@ -37,6 +40,9 @@ pub struct Config {
 
 /// See [`Config::watch`].
 pub type Watch = Arc<dyn Fn(&Event<'_>) + Send + Sync>;
+
+/// See [`Config::knock`]: whether the token is one of ours. It must not block.
+pub type Knock = Arc<dyn Fn(&[u8]) -> bool + Send + Sync>;
 
 /// Something that happened.
 #[derive(Debug)]

@@ -23,6 +23,10 @@ const LINGER: Duration = Duration::from_secs(1);
 /// Most bytes that are thrown away meanwhile.
 const LINGER_BYTES: usize = 1 << 20;
 
+/// How a knock begins, and how long it may be.
+const KNOCK: &[u8] = b"KNOCK ";
+const KNOCK_BYTES_MAX: usize = 256;
+
 /// Methods that are passed on.
 const METHODS: [&str; 7] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
 
@@ -60,6 +64,9 @@ impl Connection {
     /// Takes calls until one side closes.
     pub(crate) async fn serve(mut self) {
         while self.begins().await {
+            if self.knocked().await {
+                return;
+            }
             let shared = Arc::clone(&self.shared);
             let mut call = Call::begin(&shared);
             let done = tokio::select! {
@@ -97,6 +104,32 @@ impl Connection {
                 () = self.shared.reached(Phase::Stopped) => return false,
             }
         }
+    }
+
+    /// Whether it was the desk's own probe, which is answered and leaves no line.
+    async fn knocked(&mut self) -> bool {
+        let shared = Arc::clone(&self.shared);
+        let (Some(knock), Stream::Unix(_)) = (&shared.config.knock, &self.agent) else { return false };
+        let token = loop {
+            let filled = self.buffer.filled();
+            let start = filled.len().min(KNOCK.len());
+            if filled[..start] != KNOCK[..start] || filled.len() > KNOCK_BYTES_MAX {
+                return false;
+            }
+            if let Some(end) = filled.iter().position(|byte| *byte == b'\n') {
+                break &filled[KNOCK.len().min(end)..end];
+            }
+            if !matches!(self.buffer.fill(&mut self.agent).await, Ok(1..)) {
+                return false;
+            }
+        };
+        if !knock(token) {
+            return false;
+        }
+        // The probe may be gone.
+        let _ = self.agent.write_all(b"OPEN\n").await;
+        let _ = self.agent.shutdown().await;
+        true
     }
 
     /// Lets the agent read the last answer: closing with bytes unread would be a reset, which takes the answer away.

@@ -24,8 +24,8 @@ mod upstream;
 mod websocket;
 
 pub use config::{
-    Config, Event, Fault, FaultKind, Keys, Limits, PathPolicy, StartError, Upgrades, Upstream, Upstreams,
-    Watch,
+    Config, Event, Fault, FaultKind, Keys, Knock, Limits, PathPolicy, StartError, Upgrades, Upstream,
+    Upstreams, Watch,
 };
 pub use secret::Secret;
 

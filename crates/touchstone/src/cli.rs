@@ -33,7 +33,7 @@ enum Verb {
     /// Watch the gate refuse a lying agent and accept an honest one, in seconds, offline.
     Demo(demo::Args),
     /// Run an agent, check its delivery, sign the verdict.
-    Run(run::Args),
+    Run(Box<run::Args>),
     /// List the agents that are known by name, what each needs, and which are installed.
     Agents(agents::Args),
     /// Check receipts offline: ours and the Python peer's.
@@ -78,7 +78,7 @@ pub(crate) fn main() -> ExitCode {
     };
     ExitCode::from(output::heard(match cli.verb {
         Verb::Demo(args) => demo::run(&args),
-        Verb::Run(args) => run::run(args),
+        Verb::Run(args) => run::run(*args),
         Verb::Agents(args) => agents::run(&args),
         Verb::Verify(args) => verify::run(&args),
         Verb::Conform(args) => conform::run(args),

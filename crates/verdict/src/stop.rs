@@ -83,6 +83,10 @@ stop_reasons! {
     AgentSpawnFailed = "agent_spawn_failed", 22;
     /// The required sandbox level is not to be had on this machine.
     SandboxUnavailable = "sandbox_unavailable", 22;
+    /// The agent cannot be enclosed on this machine, and enclosed it was to be.
+    EnclosureUnavailable = "enclosure_unavailable", 22;
+    /// The tier that was required is above the one that was measured.
+    TierNotReached = "tier_not_reached", 22;
     /// A program that the suite names is missing (ruling 17).
     SuiteToolMissing = "suite_tool_missing", 22;
     /// The desk's own machinery failed: shown by the same step failing on an empty workspace (ruling 16).

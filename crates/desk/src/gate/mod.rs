@@ -82,6 +82,8 @@ canon::codes! {
         ToolTampered = "tool_tampered",
         /// The agent changed the run directory; receipts were restored.
         RunDirTampered = "run_dir_tampered",
+        /// The agent's enclosure was not at its end what it was at its start.
+        EnclosureChanged = "enclosure_changed",
     }
 }
 

@@ -1,10 +1,12 @@
 //! Starting the agent (desk specification 10.3b and c, PC-01, PC-43).
 
+use super::enclose::{self, NotStarted};
 use super::folder::Folder;
 use super::options::Options;
 use super::orphans_killed;
 use crate::agents::environment::Variables;
-use crate::sandbox::{Limits, Status, Stdin, sweep};
+use crate::sandbox::enclosure::{Enclosure, Place};
+use crate::sandbox::{Limits, StartError, Status, Stdin, sweep};
 use crate::supervise::{self, Killer, Output, Start};
 use std::ffi::OsString;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,6 +25,8 @@ pub(super) struct Outcome {
     pub(super) wall_ms: u64,
     /// What it printed, where that was kept.
     pub(super) stdout: Option<Vec<u8>>,
+    /// What was measured of its enclosure, where it had one.
+    pub(super) enclosure: Option<Enclosure>,
 }
 
 pub(super) struct Agent<'a> {
@@ -31,21 +35,31 @@ pub(super) struct Agent<'a> {
     /// The command of this attempt.
     pub(super) command: Vec<OsString>,
     pub(super) variables: Variables,
+    /// Where it is enclosed.
+    pub(super) place: Option<Place<'a>>,
     /// Called again and again while the agent runs.
     pub(super) meanwhile: &'a dyn Fn(),
 }
 
 impl Agent<'_> {
     /// Runs the agent to its end and the end of everything that it started; an error is why it never started.
-    pub(super) fn run(&self) -> Result<Outcome, String> {
+    pub(super) fn run(&self) -> Result<Outcome, NotStarted> {
         let mut start = Start::new(self.command.clone(), &self.folder.workspace);
         start.env = in_folder(self.variables.clone(), &self.folder.workspace);
         start.stdin = if self.options.inherit_stdin { Stdin::Inherit } else { Stdin::Null };
         start.stdout = if self.options.capture_stdout { Output::Capture } else { Output::Inherit };
         start.stderr = Output::Inherit;
         start.limits = Limits { wall_ms: self.options.timeout_ms, ..Limits::unlimited() };
-        let running = supervise::start(start).map_err(|error| error.to_string())?;
-        let killer = running.killer().map_err(|error| error.to_string())?;
+        let laid = self.place.as_ref().map(|place| {
+            start.limits = enclose::limits(self.options.timeout_ms);
+            enclose::temporary(&mut start.env);
+            let (laid, inside) = place.lay(&start.argv, &start.env)?;
+            start.enclosed = Some(inside);
+            Ok(laid)
+        });
+        let laid = laid.transpose().map_err(|error: StartError| enclose::not_set_up(error.to_string(), 0))?;
+        let running = supervise::start(start).map_err(NotStarted::spawn)?;
+        let killer = running.killer().map_err(NotStarted::spawn)?;
         let over = AtomicBool::new(false);
         let main = std::thread::current();
         let ended = std::thread::scope(|scope| {
@@ -65,10 +79,16 @@ impl Agent<'_> {
             Status::TimedOut | Status::Killed | Status::TooManyProcesses | Status::Lost => None,
             Status::CouldNotStart { program, why } => {
                 let program = canon::shown(program.as_encoded_bytes());
-                return Err(format!("{}: {program}", why.code()));
+                return Err(NotStarted::spawn(format!("{}: {program}", why.code())));
+            }
+            Status::SetupFailed { step, errno } if laid.is_some() => {
+                return Err(enclose::not_set_up(step.clone(), *errno));
             }
             Status::SetupFailed { step, errno } => {
-                return Err(format!("{step}: {}", std::io::Error::from_raw_os_error(*errno)));
+                return Err(NotStarted::spawn(format!(
+                    "{step}: {}",
+                    std::io::Error::from_raw_os_error(*errno)
+                )));
             }
         };
         let keeper_lost = ended.status == Status::Lost;
@@ -81,6 +101,7 @@ impl Agent<'_> {
             orphans_killed: orphans_killed(&strays),
             wall_ms: ended.wall_ms,
             stdout: self.options.capture_stdout.then(|| ended.stdout.bytes()),
+            enclosure: laid.map(|laid| laid.compare(&ended.probed)),
         })
     }
 }

@@ -2,6 +2,7 @@
 
 use super::agent::{Agent, Outcome};
 use super::channel::{Channel, Traffic};
+use super::enclose::{Enclosing, NotStarted};
 use super::folder::Folder;
 use super::journal::Journal;
 use super::options::Options;
@@ -74,6 +75,8 @@ pub(super) struct Desk<'a> {
     pub(super) readiness: &'a Readiness,
     /// The workspace at the start of the run.
     pub(super) before: &'a Scan,
+    /// How the agent is enclosed.
+    pub(super) enclosing: Option<&'a Enclosing>,
     pub(super) watch: Watch<'a>,
 }
 
@@ -124,7 +127,7 @@ impl Desk<'_> {
                 }
                 self.after_agent(folder, journal, &mut attempt)?
             }
-            Err(trouble) => Outcomes::stopped(StopReason::AgentSpawnFailed, trouble),
+            Err(failed) => Outcomes::stopped(failed.stop, failed.why),
         };
         (attempt.stop, attempt.judgement, attempt.trouble) =
             (outcomes.stop, outcomes.judgement, outcomes.trouble);
@@ -138,16 +141,17 @@ impl Desk<'_> {
         channel: Option<&Channel>,
         command: Vec<OsString>,
         attempt: &mut Attempt,
-    ) -> Result<Outcome, String> {
+    ) -> Result<Outcome, NotStarted> {
         let given = std::env::vars_os().collect();
         let options = self.options;
         let Some(channel) = channel else {
             let variables = without_desk(given);
-            return Agent { options, folder, command, variables, meanwhile: &|| () }.run();
+            let (place, meanwhile) = (None, &|| ());
+            return Agent { options, folder, command, variables, place, meanwhile }.run();
         };
         let preset = options.agent.as_ref().map(|preset| (preset, options.agent_model.as_deref()));
         let pointed = Pointed::at(&channel.door, preset, &given, &command, &folder.workspace);
-        let pointed = pointed.map_err(|error| error.to_string())?;
+        let pointed = pointed.map_err(NotStarted::spawn)?;
         attempt.env = Some(pointed.environment.names());
         channel.resume();
         let number = attempt.number;
@@ -159,12 +163,15 @@ impl Desk<'_> {
         let variables = &pointed.environment.variables;
         let run = |command: &[OsString]| {
             let (command, variables) = (command.to_vec(), variables.clone());
-            Agent { options, folder, command, variables, meanwhile: &meanwhile }.run()
+            let enclosing = self.enclosing;
+            let place = enclosing.and_then(|one| one.place(options, folder, channel, pointed.folder()));
+            Agent { options, folder, command, variables, place, meanwhile: &meanwhile }.run()
         };
         if let Some(prepare) = &pointed.prepare {
             let prepared = run(prepare)?;
             if prepared.rc != Some(0) {
-                return Err("the command that writes the agent's configuration failed".to_owned());
+                let why = "the command that writes the agent's configuration failed";
+                return Err(NotStarted::spawn(why));
             }
         }
         run(&pointed.command)
@@ -192,7 +199,7 @@ impl Desk<'_> {
         }
         attempt.suite_unchanged = self.suite.map(StoredSuite::unchanged_on_disk);
         (self.watch)(Event::Phase(Phase::Freezing));
-        let after = match meddled(untouched, attempt) {
+        let after = match meddled(untouched, attempt).or_else(|| self.unenclosed(attempt)) {
             Some(refused) => return Ok(refused),
             None => self.frozen(folder, attempt),
         };
@@ -204,6 +211,14 @@ impl Desk<'_> {
             Err(outcomes) => outcomes,
         };
         Ok(if self.interrupted() { interrupted() } else { outcomes })
+    }
+
+    /// What was to be enclosed and was not to its end is refused: whatever did that, the agent was there (ruling 16).
+    fn unenclosed(&self, attempt: &Attempt) -> Option<Outcomes> {
+        let found = attempt.agent.as_ref()?.enclosure.as_ref();
+        let why = self.enclosing?.broken(found)?;
+        let code = GateReason::EnclosureChanged.code();
+        Some(Outcomes::stopped(StopReason::DeliveryUnfit, format!("{code}: {why}")))
     }
 
     fn interrupted(&self) -> bool {

@@ -4,6 +4,7 @@ use super::folder::Folder;
 use super::options::Options;
 use crate::agents::environment::{self, Door, Variables};
 use crate::keydir;
+use crate::sandbox::enclosure::{Knocks, SECOND_DOOR};
 use canon::{Digest, Object, Reader, Value, hex};
 use proxy::{Config, Event, Keys, Limits, PathPolicy, Proxy, Secret, Upgrades, Upstream, Upstreams};
 use std::os::unix::ffi::OsStrExt as _;
@@ -20,6 +21,9 @@ const QUIESCE: Duration = Duration::from_secs(10);
 pub(super) struct Channel {
     proxy: Proxy,
     pub(super) door: Door,
+    /// Holds the socket that is the way out of an enclosure.
+    second: Option<tempfile::TempDir>,
+    pub(super) knocks: Knocks,
     folder: PathBuf,
     upstreams: Value,
     calls: Receiver<Call>,
@@ -75,15 +79,25 @@ impl Channel {
         let allow_public = options.allow_public_upstream || environment::allows_public(&given);
         let (upstreams, told) = upstreams(&given, allow_public);
         let (sender, calls) = channel();
+        let knocks = Knocks::default();
+        let second = match options.enclose {
+            true => Some(private_folder().map_err(|error| format!("folder of the second door: {error}"))?),
+            false => None,
+        };
         let config = Config {
             folder: folder.file(&name),
             mode: if options.gated { Mode::Act } else { Mode::Tee },
             port: options.port,
-            socket: None,
+            socket: second.as_ref().map(|folder| folder.path().join(SECOND_DOOR)),
+            knock: second.as_ref().map(|_| {
+                let knocks = knocks.clone();
+                Arc::new(move |token: &[u8]| knocks.shown(token)) as proxy::Knock
+            }),
             upstreams,
             keys: keys(&given),
             sentinel: sentinel.clone(),
-            policy: PathPolicy::Any,
+            // 14.2: behind an enclosure only what models are used through.
+            policy: if options.enclose { PathPolicy::Model } else { PathPolicy::Any },
             upgrades: Upgrades::Refuse,
             limits: Limits { calls: options.max_calls, bytes: options.max_bytes },
             roots: Vec::new(),
@@ -97,7 +111,13 @@ impl Channel {
         let path = config.folder.clone();
         let proxy = Proxy::start(config).map_err(|error| error.to_string())?;
         let door = Door { base: format!("http://{}", proxy.address()), sentinel };
-        Ok(Channel { proxy, door, folder: path, upstreams: told, calls, seen: 0, quiesced: true })
+        let upstreams = told;
+        Ok(Channel { proxy, door, second, knocks, folder: path, upstreams, calls, seen: 0, quiesced: true })
+    }
+
+    /// The folder of the socket for an enclosure, and the port of the first door.
+    pub(super) fn second_door(&self) -> Option<(&Path, u16)> {
+        Some((self.second.as_ref()?.path(), self.proxy.address().port()))
     }
 
     /// Takes calls for another attempt.
@@ -146,6 +166,11 @@ impl Channel {
 /// 12.1.
 pub(super) fn semantics(exact: bool) -> &'static str {
     if exact { "exact" } else { "lower_bound" }
+}
+
+/// A folder that only this user can look into.
+fn private_folder() -> std::io::Result<tempfile::TempDir> {
+    tempfile::Builder::new().prefix("touchstone-door-").tempdir()
 }
 
 /// The folder of the record.

@@ -50,6 +50,13 @@ pub(super) fn prepare(options: &Options) -> Result<Prepared, UsageError> {
     if options.suite.is_some() && options.allow_no_suite {
         return Err(UsageError::SuiteAndNoSuite);
     }
+    let of_enclosure = options.require_tier.is_some() || !options.readable.is_empty();
+    if of_enclosure && !options.enclose {
+        return Err(UsageError::TierWithoutEnclosure);
+    }
+    if options.enclose && !options.record_calls {
+        return Err(UsageError::EnclosureWithoutCalls);
+    }
     let asked = (options.retry, options.max_attempts, options.feedback_into);
     let plan = Plan::of(asked, options.gated, &options.command)?;
     if let Some(preset) = &options.agent {

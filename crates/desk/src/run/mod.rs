@@ -4,6 +4,7 @@
 mod agent;
 mod attempt;
 mod channel;
+mod enclose;
 mod event;
 mod folder;
 mod journal;
@@ -17,6 +18,7 @@ mod usage;
 
 pub use channel::upstream_is_named;
 pub use event::{EVENTS_SCHEMA, Event, Phase};
+pub use ledger::receipts::tier::{Tier, lacks};
 pub use options::Options;
 pub use record::Report;
 pub use retry::{FEEDBACK_FILE, FeedbackInto, PLACEHOLDER, Retry};
@@ -106,9 +108,15 @@ fn run_phases(options: &Options, watch: Watch<'_>) -> Result<Report, RunError> {
         return Err(UsageError::NothingDeclared(file).into());
     }
     let mut channel = options.record_calls.then(|| Channel::start(options, &mut folder)).transpose();
+    let enclosing = match &channel {
+        Ok(Some(channel)) => enclose::rehearse(options, &folder, channel),
+        _ => Ok(None),
+    };
+    facts.enclosing = enclosing.as_ref().ok().and_then(Option::clone);
     journal.append("run_start", facts.start())?;
     watch(Event::run_started(&facts));
     let mut ending = match (sandbox, &mut channel) {
+        (_, Ok(_)) if let Err(failed) = &enclosing => Ending::of(failed.stop, failed.why.clone()),
         (_, Err(why)) => Ending::of(StopReason::WireUnavailable, why.clone()),
         (Err(unavailable), _) => Ending::of(StopReason::SandboxUnavailable, unavailable.to_string()),
         (Ok(sandbox), Ok(channel)) => {
@@ -122,8 +130,9 @@ fn run_phases(options: &Options, watch: Watch<'_>) -> Result<Report, RunError> {
                 },
                 None => {
                     let sandbox = sandbox.as_ref();
-                    let desk =
-                        Desk { options, suite, sandbox, readiness: &readiness, before: &before, watch };
+                    let enclosing = enclosing.as_ref().ok().and_then(Option::as_ref);
+                    let (readiness, before) = (&readiness, &before);
+                    let desk = Desk { options, suite, sandbox, readiness, before, enclosing, watch };
                     attempts(&desk, &mut folder, &mut journal, &mut facts, channel)?
                 }
             }

@@ -3,6 +3,7 @@
 use super::retry::{FeedbackInto, Retry};
 use crate::agents::Preset;
 use crate::sandbox::{Choice, Level};
+use ledger::receipts::tier::Tier;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -51,6 +52,14 @@ pub struct Options {
     pub agent: Option<Preset>,
     /// The model that its configuration names.
     pub agent_model: Option<String>,
+    /// The agent runs in namespaces of its own, and its only way out is the proxy.
+    pub enclose: bool,
+    /// The least tier; nothing for B with `enclose`.
+    pub require_tier: Option<Tier>,
+    /// What an enclosed agent may read beside its installation.
+    pub readable: Vec<PathBuf>,
+    /// Behave as on a machine that forbids user namespaces to the agent. For tests.
+    pub forbid_userns: bool,
     /// How checks are confined.
     pub sandbox: Choice,
     /// The least confinement.
@@ -87,6 +96,10 @@ impl Options {
             max_bytes: None,
             agent: None,
             agent_model: None,
+            enclose: false,
+            require_tier: None,
+            readable: Vec::new(),
+            forbid_userns: false,
             sandbox: Choice::Auto,
             floor: None,
             discard_frozen: false,

@@ -3,13 +3,16 @@
 
 use super::attempt::Attempt;
 use super::channel::{Recorded, semantics};
+use super::enclose::Enclosing;
 use super::folder::Folder;
 use super::options::Options;
 use super::retry::Plan;
 use crate::gate::{Judgement, StoredSuite, SuiteKind};
+use crate::sandbox::enclosure::Enclosure;
 use crate::sandbox::{Choice, Sandbox};
 use crate::workspace::{Excluded, Scan, hash_v2, peer_manifest};
 use canon::{Digest, Object, Value, canonical_digest};
+use ledger::receipts::tier::Tier;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt as _;
 use verdict::StopReason;
@@ -72,6 +75,8 @@ pub(super) struct Facts {
     pub(super) attempts: Vec<Attempt>,
     /// The preset of the agent.
     pub(super) preset: Option<String>,
+    /// How the agent is enclosed; nothing where nobody asked for it.
+    pub(super) enclosing: Option<Enclosing>,
     /// What the proxy left; nothing when calls were not recorded.
     pub(super) recorded: Option<Recorded>,
 }
@@ -104,8 +109,33 @@ impl Facts {
             sandbox_level: None,
             attempts: Vec::new(),
             preset: options.agent.as_ref().map(|preset| preset.name.clone()),
+            enclosing: None,
             recorded: None,
         }
+    }
+
+    /// The tier of the run: the least of its attempts; nothing where nobody asked for an enclosure (31.20).
+    pub(super) fn tier(&self) -> Option<Tier> {
+        self.enclosing.as_ref()?;
+        let tiers =
+            self.attempts.iter().map(|attempt| self.enclosure_of(attempt).map_or(Tier::C, |e| e.tier));
+        Some(tiers.min().unwrap_or(Tier::C))
+    }
+
+    /// Why the tier is not B.
+    pub(super) fn why_not_enclosed(&self) -> Option<&str> {
+        let enclosing = self.enclosing.as_ref()?;
+        let of_attempts = || self.attempts.iter().filter_map(|attempt| self.enclosure_of(attempt));
+        enclosing.gave_up.as_deref().or_else(|| of_attempts().find_map(|found| found.why.as_deref()))
+    }
+
+    fn enclosure_of<'a>(&self, attempt: &'a Attempt) -> Option<&'a Enclosure> {
+        attempt.agent.as_ref()?.enclosure.as_ref()
+    }
+
+    /// The last measurement, as it is signed.
+    pub(super) fn enclosure(&self) -> Option<Value> {
+        self.last().and_then(|attempt| self.enclosure_of(attempt)).map(|found| found.value.clone())
     }
 
     pub(super) fn confined(&mut self, sandbox: Option<&Sandbox>) {
@@ -150,7 +180,8 @@ impl Facts {
 
     /// `run_start`: what is fixed before the agent runs.
     pub(super) fn start(&self) -> Value {
-        self.base()
+        let start = self
+            .base()
             .with("v", 1_i64)
             .with("desk_version", env!("CARGO_PKG_VERSION"))
             .with("argv_sha256", self.argv_sha256)
@@ -163,8 +194,13 @@ impl Facts {
             .with("suite_sha256", self.suite_sha256)
             .with("suite_tree_sha256", self.suite_tree_sha256)
             .with("sandbox_requested", self.sandbox_requested)
-            .with("sandbox_required", self.sandbox_required)
-            .into()
+            .with("sandbox_required", self.sandbox_required);
+        match &self.enclosing {
+            Some(enclosing) => {
+                start.with("enclose", true).with("tier_required", enclosing.floor.word()).into()
+            }
+            None => start.into(),
+        }
     }
 
     /// What attempt and verdict say about traffic: the digest of the index so far and a number of calls; null where
@@ -191,7 +227,7 @@ impl Facts {
         let judgement = attempt.judgement.as_deref();
         let agent = attempt.agent.as_ref();
         let seen = attempt.traffic.map(|traffic| (traffic.digest, traffic.requests_seen));
-        Facts::traffic(self.base(), seen)
+        let signed = Facts::traffic(self.base(), seen)
             .with("wire_quiesced", attempt.traffic.map(|traffic| traffic.quiesced))
             .with("attempt", i64::from(attempt.number))
             .with("gate_round", i64::from(attempt.number))
@@ -221,7 +257,14 @@ impl Facts {
             .with("checks_passed", judgement.and_then(|judgement| judgement.passed))
             .with("checks_total", judgement.and_then(|judgement| judgement.total))
             .with("cases", cases_word(judgement))
-            .with("verdict_sha256", judgement.and_then(|judgement| judgement.result_sha256))
+            .with("verdict_sha256", judgement.and_then(|judgement| judgement.result_sha256));
+        if self.enclosing.is_none() {
+            return signed.into();
+        }
+        let found = self.enclosure_of(attempt);
+        signed
+            .with("tier", found.map_or(Tier::C, |found| found.tier).word())
+            .with("enclosure", found.map(|found| found.value.clone()))
             .into()
     }
 
@@ -246,7 +289,18 @@ impl Facts {
             .with("sandbox_level", self.sandbox_level)
             .with("summary_sha256", summary_sha256)
             .with("row_sha256", canonical_digest(row))
-            .with("tier", Value::Null);
+            .with("tier", self.tier().map(Tier::word));
+        if let Some(tier) = self.tier() {
+            let enclosure = self.enclosure();
+            // The peer's names; no hook of ours fires, so what it would say is not measured.
+            verdict.set("enclosure_applied", tier >= Tier::B);
+            verdict.set("attested", tier == Tier::A);
+            verdict.set("canary_fired", Value::Null);
+            verdict.set("unexplained", Value::Null);
+            verdict.set("attestation_sha256", enclosure.as_ref().map(canonical_digest));
+            verdict.set("enclosure_why", self.why_not_enclosed());
+            verdict.set("enclosure", enclosure.unwrap_or(Value::Null));
+        }
         if !void {
             // The peer's shape: `accepted` itself is false where nothing was judged.
             verdict.set("accepted", accepted == Some(true));

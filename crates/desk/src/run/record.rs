@@ -11,6 +11,7 @@ use crate::gate::Judgement;
 use crate::store::{json_line, write_together};
 use crate::workspace::Changes;
 use canon::{Digest, Object, Value};
+use ledger::receipts::tier::Tier;
 use std::path::PathBuf;
 use std::time::Instant;
 use verdict::StopReason;
@@ -50,6 +51,8 @@ pub struct Report {
     pub sandbox_level: Option<&'static str>,
     /// Why the best level was not reached.
     pub why_not_full: Option<String>,
+    /// Tier of the run, and why it is not B; nothing where nobody asked for an enclosure.
+    pub tier: Option<(&'static str, Option<String>)>,
     /// Head of the chain; nothing in the arm that has none.
     pub head: Option<Digest>,
     /// Entries on the chain.
@@ -164,6 +167,10 @@ fn summary(folder: &Folder, facts: &Facts, ending: &Ending, wall_ms: u64, files:
         .with("special_files", last.map(|attempt| attempt.specials.clone()).unwrap_or_default())
         .with("suite_unchanged", last.and_then(|attempt| attempt.suite_unchanged))
         .with("sandbox", facts.sandbox.clone().unwrap_or(Value::Null))
+        .with("tier", facts.tier().map(Tier::word))
+        .with("tier_required", facts.enclosing.as_ref().map(|enclosing| enclosing.floor.word()))
+        .with("enclosure", facts.enclosure())
+        .with("enclosure_why", facts.why_not_enclosed())
         .with("isolation", judgement.map(|judgement| judgement.isolation))
         .with("cases", cases_word(judgement))
         .with("visible_passed", judgement.and_then(|judgement| judgement.passed))
@@ -274,6 +281,7 @@ fn report(folder: &Folder, journal: &Journal, facts: &Facts, ending: &Ending, su
         changes: last.and_then(|attempt| attempt.changes.clone()),
         sandbox_level: facts.sandbox_level,
         why_not_full: why.and_then(Value::as_str).map(str::to_owned),
+        tier: facts.tier().map(|tier| (tier.word(), facts.why_not_enclosed().map(str::to_owned))),
         head: journal.head(),
         entries_n: journal.entries_n(),
         summary,

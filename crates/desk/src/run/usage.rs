@@ -35,6 +35,10 @@ pub enum UsageError {
     SuiteAndNoSuite,
     /// The preset does not fit the command.
     Agent(PointError),
+    /// A tier above C is required of an agent that is not to be enclosed.
+    TierWithoutEnclosure,
+    /// An agent is to be enclosed without the proxy that is its way out.
+    EnclosureWithoutCalls,
     /// Settings of retry and feedback that do not fit together (11).
     Retry(&'static str),
 }
@@ -80,6 +84,12 @@ impl std::fmt::Display for UsageError {
             UsageError::SuiteAndNoSuite => {
                 f.write_str("--suite and --allow-no-suite contradict one another: drop one")
             }
+            UsageError::TierWithoutEnclosure => {
+                f.write_str("--require-tier and --readable are about an enclosed agent: add --enclose")
+            }
+            UsageError::EnclosureWithoutCalls => f.write_str(
+                "--enclose and --calls ignore contradict one another: the way out of an enclosure is the proxy",
+            ),
             UsageError::Agent(error) => write!(f, "{error}"),
             UsageError::Retry(why) => f.write_str(why),
         }

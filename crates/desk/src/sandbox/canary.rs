@@ -1,7 +1,7 @@
 //! The probe: runs as the program inside a sandbox and tries everything that must not work.
 
 use super::measure::{Answer, Probe};
-use super::sys;
+use super::{outside, sys};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, TcpStream};
@@ -19,6 +19,80 @@ pub(super) struct Errand {
     pub(super) hidden: PathBuf,
     pub(super) visible: PathBuf,
     pub(super) name: String,
+    /// Of the probe of an enclosure.
+    pub(super) agent: Option<AgentErrand>,
+}
+
+/// What the probe of an enclosure is told beside that.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct AgentErrand {
+    /// A datagram socket of the desk on the loopback address.
+    pub(super) udp: u16,
+    /// Where the agent finds its proxy.
+    pub(super) door: u16,
+    /// 64 hex characters, fresh for each attempt.
+    pub(super) challenge: String,
+    /// The moment, a word of [`ledger::receipts::tier::PHASES`].
+    pub(super) phase: String,
+    /// Name of the file that it tries to write.
+    pub(super) marker: String,
+    /// Folders that nothing may be written in.
+    pub(super) closed: Vec<PathBuf>,
+    /// Folders that must be others than these of the host.
+    pub(super) private: Vec<Outer>,
+}
+
+/// A folder as the host has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Outer {
+    pub(super) device: u64,
+    pub(super) inode: u64,
+    pub(super) path: PathBuf,
+}
+
+impl Outer {
+    fn encode(&self) -> Vec<u8> {
+        let numbers = format!("{}:{}:", self.device, self.inode);
+        [numbers.as_bytes(), self.path.as_os_str().as_bytes()].concat()
+    }
+
+    fn decode(bytes: &[u8]) -> Option<Outer> {
+        let mut parts = bytes.splitn(3, |byte| *byte == b':');
+        let mut number = || text(parts.next()?)?.parse().ok();
+        let (device, inode) = (number()?, number()?);
+        Some(Outer { device, inode, path: path(parts.next()?) })
+    }
+}
+
+impl AgentErrand {
+    fn parts(&self) -> Vec<Vec<u8>> {
+        let text = |text: &String| text.clone().into_bytes();
+        let mut parts = vec![self.udp.to_string().into_bytes(), self.door.to_string().into_bytes()];
+        parts.extend([&self.challenge, &self.phase, &self.marker].map(text));
+        parts.push(self.closed.len().to_string().into_bytes());
+        parts.extend(self.closed.iter().map(|path| path.as_os_str().as_bytes().to_vec()));
+        parts.extend(self.private.iter().map(Outer::encode));
+        parts
+    }
+
+    fn decode<'a>(mut next: impl Iterator<Item = &'a [u8]>) -> Option<AgentErrand> {
+        let udp = text(next.next()?)?.parse().ok()?;
+        let door = text(next.next()?)?.parse().ok()?;
+        let [challenge, phase, marker] =
+            [text(next.next()?)?, text(next.next()?)?, text(next.next()?)?].map(str::to_owned);
+        let closed_n: usize = text(next.next()?)?.parse().ok()?;
+        let closed = next.by_ref().take(closed_n).map(path).collect();
+        let private = next.map(Outer::decode).collect::<Option<_>>()?;
+        Some(AgentErrand { udp, door, challenge, phase, marker, closed, private })
+    }
+}
+
+fn text(bytes: &[u8]) -> Option<&str> {
+    std::str::from_utf8(bytes).ok()
+}
+
+fn path(bytes: &[u8]) -> PathBuf {
+    PathBuf::from(std::ffi::OsStr::from_bytes(bytes))
 }
 
 impl Errand {
@@ -31,22 +105,28 @@ impl Errand {
             self.visible.as_os_str().as_bytes(),
             self.name.as_bytes(),
         ]);
+        let more = self.agent.as_ref().map(AgentErrand::parts).unwrap_or_default();
+        parts.extend(more.iter().map(Vec::as_slice));
         parts.join(&0)
     }
 
     fn decode(bytes: &[u8]) -> Option<Errand> {
         let mut parts = bytes.split(|b| *b == 0);
         let mut next = || parts.next();
-        let text = |bytes| std::str::from_utf8(bytes).ok();
-        let path = |bytes| PathBuf::from(std::ffi::OsStr::from_bytes(bytes));
-        Some(Errand {
+        let mut errand = Errand {
             port: text(next()?)?.parse().ok()?,
             desk: text(next()?)?.parse().ok()?,
             desk_started: text(next()?)?.parse().ok()?,
             hidden: path(next()?),
             visible: path(next()?),
             name: text(next()?)?.into(),
-        })
+            agent: None,
+        };
+        let mut more = parts.peekable();
+        if more.peek().is_some() {
+            errand.agent = Some(AgentErrand::decode(more)?);
+        }
+        Some(errand)
     }
 }
 
@@ -62,23 +142,31 @@ pub(super) fn sing() -> i32 {
     let mut bytes = Vec::new();
     let read = io::stdin().read_to_end(&mut bytes);
     let Some(errand) = read.ok().and_then(|_| Errand::decode(&bytes)) else { return 64 };
-    let mut out = String::new();
-    for probe in Probe::ALL {
-        let answer = attempt(probe, &errand);
-        let words = answer.text().replace(['\n', '\t'], " ");
-        out.push_str(&format!("{}\t{}\t{words}\n", probe.code(), answer.code()));
-    }
+    let out = match &errand.agent {
+        Some(agent) => outside::sing(&errand, agent),
+        None => Probe::ALL.map(|probe| line(probe.code(), &attempt(probe, &errand))).concat(),
+    };
     i32::from(io::stdout().write_all(out.as_bytes()).is_err())
 }
 
-fn attempt(probe: Probe, e: &Errand) -> Answer {
+/// One line of the report.
+pub(super) fn line(name: &str, answer: &Answer) -> String {
+    let words = answer.text().replace(['\n', '\t'], " ");
+    format!("{name}\t{}\t{words}\n", answer.code())
+}
+
+/// Tries one thing.
+pub(super) fn attempt(probe: Probe, e: &Errand) -> Answer {
     match probe {
         Probe::TcpLoopback => answer(TcpStream::connect((Ipv4Addr::LOCALHOST, e.port)).map(drop)),
         Probe::UnixPathTmp => first_open(unix_path(&e.hidden)),
         Probe::UnixPathVisible => first_open(unix_path(&e.visible)),
         Probe::UnixAbstractStream => answer(abstract_stream(&e.name)),
         Probe::UnixAbstractDatagram => first_open(abstract_datagram(&e.name)),
-        Probe::WriteOutside => first_open(vec![write(&e.hidden), write(&e.visible)]),
+        Probe::WriteOutside => {
+            let more = e.agent.as_ref().map(outside::write).unwrap_or_default();
+            first_open([write(&e.hidden), write(&e.visible)].into_iter().chain(more).collect())
+        }
         Probe::ReadSecret => answer(std::fs::read(e.hidden.join("secret")).map(drop)),
         Probe::ChangeMode => answer(std::fs::set_permissions(
             e.hidden.join("secret"),
@@ -101,10 +189,14 @@ fn attempt(probe: Probe, e: &Errand) -> Answer {
             answer(std::fs::OpenOptions::new().read(true).write(true).open("/dev/tty").map(drop))
         }
         Probe::RaiseLimit => answer(raise_limit()),
+        _ => match &e.agent {
+            Some(agent) => outside::attempt(probe, agent),
+            None => Answer::NotMeasured("for enclosures only".into()),
+        },
     }
 }
 
-fn answer(result: io::Result<()>) -> Answer {
+pub(super) fn answer(result: io::Result<()>) -> Answer {
     match result {
         Ok(()) => Answer::Reachable("it worked".into()),
         Err(why) => Answer::Blocked(why.to_string()),
@@ -112,7 +204,7 @@ fn answer(result: io::Result<()>) -> Answer {
 }
 
 /// Several ways to one thing: reachable when one of them is.
-fn first_open(ways: Vec<io::Result<()>>) -> Answer {
+pub(super) fn first_open(ways: Vec<io::Result<()>>) -> Answer {
     let mut words = Vec::new();
     for way in ways {
         match answer(way) {
@@ -183,4 +275,33 @@ fn raise_limit() -> io::Result<()> {
     let Some(hard) = getrlimit(Resource::Nofile).maximum else { return Ok(()) };
     let more = Rlimit { current: Some(hard), maximum: Some(hard.saturating_add(1)) };
     Ok(setrlimit(Resource::Nofile, more)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_errand_survives_the_way() {
+        let mut errand = Errand {
+            port: 1,
+            desk: 2,
+            desk_started: 3,
+            hidden: "/h".into(),
+            visible: "/v".into(),
+            name: "n".into(),
+            agent: None,
+        };
+        assert_eq!(Errand::decode(&errand.encode()).as_ref(), Some(&errand));
+        errand.agent = Some(AgentErrand {
+            udp: 4,
+            door: 5,
+            challenge: "00".into(),
+            phase: "start".into(),
+            marker: "m".into(),
+            closed: vec!["/etc".into(), "/usr".into()],
+            private: vec![Outer { device: 6, inode: 7, path: "/home/a:b".into() }],
+        });
+        assert_eq!(Errand::decode(&errand.encode()).as_ref(), Some(&errand));
+    }
 }

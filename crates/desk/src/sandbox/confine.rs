@@ -2,7 +2,8 @@
 
 use super::helper::{Failed, step};
 use super::job::{Job, Mode, Root};
-use super::{seccomp, sys};
+use super::seccomp::{self, Filter};
+use super::sys;
 use crate::sandbox::host;
 use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, PathBeneath, Ruleset, RulesetAttr, RulesetCreated,
@@ -31,12 +32,18 @@ pub(super) fn become_program(job: &Job, pass: &[OwnedFd], parent: Pid, least: Ra
     let command = Command::new(job).ok_or(Failed { step: "zero byte".into(), errno: 0 })?;
     set_limits(job, processes)?;
     if job.mode != Mode::Plain {
-        rustix::process::umask(RawMode::from_raw_mode(0o022));
+        if job.mode != Mode::Enclosed {
+            rustix::process::umask(RawMode::from_raw_mode(0o022));
+        }
         rustix::thread::set_no_new_privs(true).map_err(step("no_new_privs"))?;
         landlock_rules(job)?;
         drop_capabilities()?;
-        seccomp::apply(job.mode == Mode::Full)
-            .map_err(|error| Failed { step: format!("seccomp: {error}"), errno: 0 })?;
+        let filter = match job.mode {
+            Mode::Enclosed => Filter::Agent,
+            Mode::Full => Filter::Inside,
+            _ => Filter::OnTheHost,
+        };
+        seccomp::apply(filter).map_err(|error| Failed { step: format!("seccomp: {error}"), errno: 0 })?;
     }
     // After the capabilities: changing them would clear it.
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).map_err(step("death signal"))?;
@@ -61,11 +68,7 @@ fn place_descriptors(pass: &[OwnedFd], wanted: &[RawFd], least: RawFd) -> Result
 /// the user's other processes count too and must be added, or nothing could start on a busy desktop.
 fn processes_limit(job: &Job) -> Option<u64> {
     let limit = job.limits.processes?;
-    Some(if job.mode == Mode::Full {
-        limit.saturating_add(2)
-    } else {
-        limit.saturating_add(threads_of_user())
-    })
+    Some(if job.mode.spaced() { limit.saturating_add(2) } else { limit.saturating_add(threads_of_user()) })
 }
 
 fn threads_of_user() -> u64 {
@@ -127,14 +130,22 @@ fn landlock_rules(job: &Job) -> Result<(), Failed> {
     let fail = |what: &'static str| {
         move |e: landlock::RulesetError| Failed { step: format!("landlock {what}: {e}"), errno: 0 }
     };
-    let rules = Ruleset::default()
-        .handle_access(AccessFs::from_all(NEWEST))
-        .and_then(|r| r.handle_access(AccessNet::from_all(NEWEST)))
+    let files = Ruleset::default().handle_access(AccessFs::from_all(NEWEST));
+    // The network of an enclosed agent ends at its relay.
+    let all = match job.mode {
+        Mode::Enclosed => files,
+        _ => files.and_then(|r| r.handle_access(AccessNet::from_all(NEWEST))),
+    };
+    let rules = all
         .and_then(|r| r.scope(Scope::from_all(NEWEST)))
         .and_then(Ruleset::create)
         .map_err(fail("create"))?;
-    let rules = if job.mode == Mode::Full { inside_rules(rules)? } else { host_rules(rules)? };
+    let rules = if job.mode.spaced() { inside_rules(rules)? } else { host_rules(rules)? };
     let mut rules = rules;
+    if let Some(enclosed) = &job.enclosed {
+        rules = allow_path(rules, &enclosed.home, true)?;
+        rules = allow_path(rules, Path::new("/dev/pts"), true)?;
+    }
     for root in &job.roots {
         rules = allow(rules, open_root(root)?, root.writable)?;
     }
@@ -193,7 +204,7 @@ fn allow(rules: RulesetCreated, fd: OwnedFd, writable: bool) -> Result<RulesetCr
 }
 
 /// All of them, everywhere, for good: also user 0 gets none back at the exec.
-fn drop_capabilities() -> Result<(), Failed> {
+pub(super) fn drop_capabilities() -> Result<(), Failed> {
     for capability in CapabilitySet::all().iter() {
         // Without CAP_SETPCAP (an ordinary user) the bounding set stays, and no_new_privs makes it meaningless.
         let _ = rustix::thread::remove_capability_from_bounding_set(capability);

@@ -2,17 +2,18 @@
 //!
 //! ```text
 //! desk ── keeper ── program                    Plain, Landlock: the keeper is the subreaper
-//! desk ── keeper ── pid 1 ── program           Full: when pid 1 ends the kernel ends the rest
+//! desk ── keeper ── pid 1 ── program           Full, Enclosed: when pid 1 ends the kernel ends the rest
+//!                └─ relay                      Enclosed: in the program's network, outside of its list of processes
 //! ```
 //! Who watches (keeper or pid 1) is the same code. Every process below dies with the one above it.
 
 use super::job::{self, Job, Mode, Report};
-use super::{canary, confine, family, rootfs, sys};
+use super::{canary, confine, family, inside, relay, rootfs, sys};
 use crate::supervise::{Cannot, Status, Strays};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode as RawMode, OFlags};
 use rustix::process::{
-    DumpableBehavior, Pid, PidfdFlags, Signal, WaitStatus, kill_process_group, pidfd_open,
+    DumpableBehavior, Pid, PidfdFlags, Signal, WaitStatus, kill_process, kill_process_group, pidfd_open,
     set_child_subreaper, set_dumpable_behavior, set_parent_process_death_signal, setsid,
 };
 use std::ffi::OsString;
@@ -86,7 +87,7 @@ fn keeper(numbers: impl Iterator<Item = OsString>) -> i32 {
     let pass = fds.collect();
     let mut lines = Lines { control, status, nothing, pass };
     if let Err(failed) = keep(&job, &mut lines) {
-        answer(&lines, failed.into(), Strays::None, Duration::ZERO);
+        answer(&lines, failed.into(), Strays::None, Duration::ZERO, Vec::new());
     }
     0
 }
@@ -97,33 +98,42 @@ impl From<Failed> for Status {
     }
 }
 
-fn answer(lines: &Lines, status: Status, strays: Strays, wall: Duration) {
+fn answer(lines: &Lines, status: Status, strays: Strays, wall: Duration, probed: Vec<Vec<u8>>) {
     let wall_ms = u64::try_from(wall.as_millis()).unwrap_or(u64::MAX);
     // Nobody reads when the desk is gone.
-    let _ = rustix::io::write(&lines.status, &Report { status, strays, wall_ms }.encode());
+    let _ = rustix::io::write(&lines.status, &Report { status, strays, wall_ms, probed }.encode());
 }
 
 fn keep(job: &Job, lines: &mut Lines) -> Result<(), Failed> {
     // Out of the desk's terminal: Ctrl-C reaches the desk, whose end then reaches us over the control pipe.
     setsid().map_err(step("setsid"))?;
-    if job.mode != Mode::Full {
+    if !job.mode.spaced() {
         // The kernel takes any number but zero as "yes".
         set_child_subreaper(Some(Pid::INIT)).map_err(step("subreaper"))?;
         set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(step("dumpable"))?;
         return watch(job, lines);
     }
     rootfs::enter_namespaces(job)?;
+    let relay =
+        job.enclosed.as_ref().map(|enclosed| relay::start(enclosed, || lines.let_go())).transpose()?;
+    rootfs::enter_process_list()?;
     match sys::fork().map_err(step("fork pid 1"))? {
         sys::Fork::Child => {
             let done = set_parent_process_death_signal(Some(Signal::KILL)).map_err(step("death signal"));
             if let Err(failed) = done.and_then(|()| pid_one(job, lines)) {
-                answer(lines, failed.into(), Strays::None, Duration::ZERO);
+                answer(lines, failed.into(), Strays::None, Duration::ZERO, Vec::new());
             }
             std::process::exit(0)
         }
-        sys::Fork::Parent(_) => {
+        sys::Fork::Parent(pid) => {
             lines.let_go();
-            while rustix::process::wait(rustix::process::WaitOptions::empty()).is_ok() {}
+            // Where the number cannot be read, everything below is waited for, the relay too.
+            let first = Pid::from_raw(pid);
+            let wait = || rustix::process::waitpid(first, rustix::process::WaitOptions::empty());
+            while matches!(wait(), Err(rustix::io::Errno::INTR)) {}
+            if let Some(relay) = relay {
+                let _ = kill_process(relay, Signal::KILL);
+            }
             Ok(())
         }
     }
@@ -132,11 +142,40 @@ fn keep(job: &Job, lines: &mut Lines) -> Result<(), Failed> {
 fn pid_one(job: &Job, lines: &mut Lines) -> Result<(), Failed> {
     set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(step("dumpable"))?;
     rootfs::build(job)?;
-    watch(job, lines)
+    if job.mode != Mode::Enclosed {
+        return watch(job, lines);
+    }
+    let start = inside::probe(job, 0)?;
+    if let Some(open) = inside::first_open(&start) {
+        return Err(Failed { step: format!("{}: {open}", inside::NOT_BLOCKED), errno: 0 });
+    }
+    let ran = run(job, lines)?;
+    let mut probed = vec![start];
+    // Who wants the end now does not wait for a measurement.
+    if ran.status != Status::Killed {
+        // What could not be measured is not there, and that lowers the tier.
+        probed.extend(inside::probe(job, 1).ok());
+    }
+    answer(lines, ran.status, ran.strays, ran.wall, probed);
+    Ok(())
 }
 
-/// Starts the program, waits for the end of the run whatever it is, kills what is left, answers.
+/// How the program ended.
+struct Ran {
+    status: Status,
+    strays: Strays,
+    wall: Duration,
+}
+
+/// Runs the program and answers.
 fn watch(job: &Job, lines: &mut Lines) -> Result<(), Failed> {
+    let ran = run(job, lines)?;
+    answer(lines, ran.status, ran.strays, ran.wall, Vec::new());
+    Ok(())
+}
+
+/// Starts the program, waits for the end of the run whatever it is, kills what is left.
+fn run(job: &Job, lines: &mut Lines) -> Result<Ran, Failed> {
     let (said, say) =
         rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(step("pipe for the start"))?;
     let started = Instant::now();
@@ -150,11 +189,10 @@ fn watch(job: &Job, lines: &mut Lines) -> Result<(), Failed> {
     };
     drop(say);
     lines.let_go();
-    let end = follow(job, lines, main, said, started).unwrap_or_else(Status::from);
+    let status = follow(job, lines, main, said, started).unwrap_or_else(Status::from);
     let wall = started.elapsed();
-    let strays = if job.mode == Mode::Full { clear_namespace(main) } else { family::sweep(main) };
-    answer(lines, end, strays, wall);
-    Ok(())
+    let strays = if job.mode.spaced() { clear_namespace(main) } else { family::sweep(main) };
+    Ok(Ran { status, strays, wall })
 }
 
 fn follow(job: &Job, lines: &Lines, main: Pid, said: OwnedFd, started: Instant) -> Result<Status, Failed> {
@@ -235,7 +273,7 @@ fn clear_namespace(main: Pid) -> Strays {
 }
 
 /// The program's own process, up to its exec. What fails is said over `say`, which the exec closes.
-fn program(job: &Job, pass: &[OwnedFd], parent: Pid, say: &OwnedFd) -> ! {
+pub(super) fn program(job: &Job, pass: &[OwnedFd], parent: Pid, say: &OwnedFd) -> ! {
     // Out of the way of the numbers that the program's own descriptors get.
     let least = job.pass.iter().max().map_or(64, |most| most.saturating_add(1).max(64));
     let Some(aside) = sys::dup_above(say.as_raw_fd(), least).ok().and_then(sys::adopt) else {
@@ -251,7 +289,7 @@ fn program(job: &Job, pass: &[OwnedFd], parent: Pid, say: &OwnedFd) -> ! {
 }
 
 fn say_and_end(say: &OwnedFd, status: Status) -> ! {
-    let report = Report { status, strays: Strays::None, wall_ms: 0 };
+    let report = Report { status, strays: Strays::None, wall_ms: 0, probed: Vec::new() };
     let _ = rustix::io::write(say, &report.encode());
     std::process::exit(127)
 }

@@ -31,3 +31,31 @@ pub(super) const KERNEL_FACTS: &[&str] = &[
 
 /// Devices without state.
 pub(super) const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
+
+/// What an agent may read beside these: other places where programs are installed, certificates, and settings of
+/// interpreters and tools. Still not `/etc` as a whole.
+pub(super) const FOR_AGENTS: &[&str] = &[
+    "/opt",
+    "/nix/store",
+    "/snap",
+    "/etc/ssl/certs",
+    "/etc/pki",
+    "/etc/ca-certificates",
+    "/etc/ca-certificates.conf",
+    "/etc/mime.types",
+    "/etc/services",
+    "/etc/protocols",
+    "/etc/timezone",
+    "/etc/os-release",
+    "/etc/lsb-release",
+    "/etc/debian_version",
+    "/etc/gitconfig",
+    "/etc/profile",
+    "/etc/bash.bashrc",
+    "/etc/inputrc",
+    "/etc/terminfo",
+    "/etc/npmrc",
+    "/etc/java-17-openjdk",
+    "/etc/java-21-openjdk",
+    "/sys/devices/system/cpu",
+];

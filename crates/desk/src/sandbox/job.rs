@@ -23,12 +23,42 @@ pub(crate) enum Mode {
     Landlock,
     /// Namespaces and all of the above.
     Full,
+    /// For an agent: as `Full`, with sockets in a network of its own, and a relay out of it.
+    Enclosed,
 }
+
+impl Mode {
+    /// With namespaces of its own.
+    pub(crate) fn spaced(self) -> bool {
+        matches!(self, Mode::Full | Mode::Enclosed)
+    }
+}
+
+/// What an enclosed agent has beside its job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Enclosed {
+    /// Folder of the proxy's socket, which is called [`DOOR`].
+    pub(crate) door: PathBuf,
+    /// Port of the loopback address inside behind which the relay listens.
+    pub(crate) port: u16,
+    /// An empty folder in memory inside.
+    pub(crate) home: PathBuf,
+    /// Covered where they would be visible.
+    pub(crate) hidden: Vec<PathBuf>,
+    /// What the probe is told at the start and at the end.
+    pub(crate) errands: [Vec<u8>; 2],
+}
+
+/// Name of the proxy's socket in its folder.
+pub(crate) const DOOR: &str = "s";
 
 /// A path of the host that is visible inside, with the identity the desk saw when it was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Root {
+    /// Where it lies inside.
     pub(crate) path: PathBuf,
+    /// Where it lies on the host, when that is elsewhere: `path` is a link there.
+    pub(crate) source: Option<PathBuf>,
     pub(crate) writable: bool,
     pub(crate) device: u64,
     pub(crate) inode: u64,
@@ -47,6 +77,8 @@ pub(crate) struct Job {
     /// The program's numbers for the descriptors that are passed on.
     pub(crate) pass: Vec<RawFd>,
     pub(crate) limits: Limits,
+    /// With [`Mode::Enclosed`] only.
+    pub(crate) enclosed: Option<Enclosed>,
 }
 
 /// The helper's answer.
@@ -55,6 +87,8 @@ pub(crate) struct Report {
     pub(crate) status: Status,
     pub(crate) strays: Strays,
     pub(crate) wall_ms: u64,
+    /// What the probe of an enclosure said at the start and at the end.
+    pub(crate) probed: Vec<Vec<u8>>,
 }
 
 #[derive(Default)]
@@ -118,6 +152,7 @@ impl Job {
             Mode::Plain => 0,
             Mode::Landlock => 1,
             Mode::Full => 2,
+            Mode::Enclosed => 3,
         });
         w.number(u64::from(self.forbid_userns));
         w.number(self.argv.len() as u64);
@@ -131,6 +166,7 @@ impl Job {
         w.number(self.roots.len() as u64);
         for root in &self.roots {
             w.bytes(root.path.as_os_str().as_bytes());
+            w.bytes(root.source.as_ref().map_or(&[][..], |path| path.as_os_str().as_bytes()));
             [u64::from(root.writable), root.device, root.inode].into_iter().for_each(|n| w.number(n));
         }
         w.bytes(self.scratch.as_ref().map_or(&[][..], |p| p.as_os_str().as_bytes()));
@@ -150,6 +186,10 @@ impl Job {
         }
         w.number(l.scratch_bytes);
         w.number(l.output_bytes);
+        w.number(u64::from(self.enclosed.is_some()));
+        if let Some(enclosed) = &self.enclosed {
+            enclosed.encode(&mut w);
+        }
         w.0
     }
 
@@ -160,6 +200,7 @@ impl Job {
                 0 => Mode::Plain,
                 1 => Mode::Landlock,
                 2 => Mode::Full,
+                3 => Mode::Enclosed,
                 _ => return None,
             },
             forbid_userns: r.number()? == 1,
@@ -169,6 +210,7 @@ impl Job {
             roots: r.list(|r| {
                 Some(Root {
                     path: r.os()?.into(),
+                    source: Some(r.os()?).filter(|path| !path.is_empty()).map(PathBuf::from),
                     writable: r.number()? == 1,
                     device: r.number()?,
                     inode: r.number()?,
@@ -187,6 +229,28 @@ impl Job {
                 scratch_bytes: r.number()?,
                 output_bytes: r.number()?,
             },
+            enclosed: if r.number()? == 1 { Some(Enclosed::decode(&mut r)?) } else { None },
+        })
+    }
+}
+
+impl Enclosed {
+    fn encode(&self, w: &mut Writer) {
+        w.bytes(self.door.as_os_str().as_bytes());
+        w.number(u64::from(self.port));
+        w.bytes(self.home.as_os_str().as_bytes());
+        w.number(self.hidden.len() as u64);
+        self.hidden.iter().for_each(|path| w.bytes(path.as_os_str().as_bytes()));
+        self.errands.iter().for_each(|errand| w.bytes(errand));
+    }
+
+    fn decode(r: &mut Reader<'_>) -> Option<Enclosed> {
+        Some(Enclosed {
+            door: r.os()?.into(),
+            port: u16::try_from(r.number()?).ok()?,
+            home: r.os()?.into(),
+            hidden: r.list(|r| Some(r.os()?.into()))?,
+            errands: [r.bytes()?.to_vec(), r.bytes()?.to_vec()],
         })
     }
 }
@@ -216,6 +280,8 @@ impl Report {
         w.number(number);
         w.bytes(text.as_bytes());
         w.number(self.wall_ms);
+        w.number(self.probed.len() as u64);
+        self.probed.iter().for_each(|said| w.bytes(said));
         w.0
     }
 
@@ -243,7 +309,8 @@ impl Report {
             1 => Strays::Killed(number),
             _ => Strays::NotMeasurable(text),
         };
-        Some(Report { status, strays, wall_ms: r.number()? })
+        let wall_ms = r.number()?;
+        Some(Report { status, strays, wall_ms, probed: r.list(|r| Some(r.bytes()?.to_vec()))? })
     }
 }
 
@@ -259,14 +326,32 @@ mod tests {
             argv: vec!["a".into(), OsString::from_vec(vec![0xff, b'\n'])],
             cwd: "/x".into(),
             env: vec![("K".into(), "".into())],
-            roots: vec![Root { path: "/r".into(), writable: true, device: 1, inode: u64::MAX }],
+            roots: vec![Root {
+                path: "/r".into(),
+                source: Some("/s".into()),
+                writable: true,
+                device: 1,
+                inode: u64::MAX,
+            }],
             scratch: Some("/s".into()),
             pass: vec![3, 9],
             limits: Limits::check(),
+            enclosed: Some(Enclosed {
+                door: "/door".into(),
+                port: 4711,
+                home: "/home/u".into(),
+                hidden: vec!["/run".into()],
+                errands: [b"one".to_vec(), b"two".to_vec()],
+            }),
         };
         assert_eq!(Job::decode(&job.encode()), Some(job.clone()));
         assert_eq!(Job::decode(&job.encode()[..20]), None);
-        let report = Report { status: Status::Signaled(11), strays: Strays::Killed(2), wall_ms: 7 };
+        let report = Report {
+            status: Status::Signaled(11),
+            strays: Strays::Killed(2),
+            wall_ms: 7,
+            probed: vec![b"x".to_vec()],
+        };
         assert_eq!(Report::decode(&report.encode()), Some(report));
     }
 }

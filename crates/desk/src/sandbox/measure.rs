@@ -50,6 +50,20 @@ pub enum Probe {
     Terminal,
     /// Raise a hard limit.
     RaiseLimit,
+    /// Send a datagram to a socket of the desk on the loopback address.
+    Udp,
+    /// Ask a name server, of this machine or of another.
+    Dns,
+    /// Connect to an address of another machine.
+    TcpOutside,
+    /// Find an interface beside the loopback one, or speak to another part of the kernel by netlink.
+    Netlink,
+    /// Open a socket of a family that knows no network namespace, or needs none.
+    OtherFamilies,
+    /// Find a descriptor that nobody passed on.
+    Descriptors,
+    /// Read the memory, environment or descriptors of the process above.
+    KeeperMemory,
 }
 
 // Closed list, signed into receipts.
@@ -72,11 +86,44 @@ canon::codes! {
         Probe::Keyctl => "keyctl",
         Probe::Terminal => "terminal",
         Probe::RaiseLimit => "raise_limit",
+        Probe::Udp => "udp",
+        Probe::Dns => "dns",
+        Probe::TcpOutside => "tcp_outside",
+        Probe::Netlink => "netlink",
+        Probe::OtherFamilies => "other_families",
+        Probe::Descriptors => "descriptors",
+        Probe::KeeperMemory => "keeper_memory",
     }
 }
 
 impl Probe {
-    /// All of them, in the order of the report.
+    /// Those of an enclosure, in the order of the names.
+    pub const OF_AGENTS: [Probe; 22] = [
+        Probe::ChangeMode,
+        Probe::Descriptors,
+        Probe::Dns,
+        Probe::KeeperMemory,
+        Probe::Keyctl,
+        Probe::LimitDesk,
+        Probe::Mount,
+        Probe::Netlink,
+        Probe::OtherFamilies,
+        Probe::PtraceParent,
+        Probe::ReadSecret,
+        Probe::SeeDesk,
+        Probe::SignalDesk,
+        Probe::TcpLoopback,
+        Probe::TcpOutside,
+        Probe::Udp,
+        Probe::UnixAbstractDatagram,
+        Probe::UnixAbstractStream,
+        Probe::UnixPathTmp,
+        Probe::UnixPathVisible,
+        Probe::UserNamespace,
+        Probe::WriteOutside,
+    ];
+
+    /// Those of checks, in the order of the report.
     pub const ALL: [Probe; 17] = [
         Probe::TcpLoopback,
         Probe::UnixPathTmp,
@@ -203,9 +250,10 @@ fn measure(setting: &Establish, level: Level) -> Result<Measured, Cause> {
 }
 
 /// Things outside that a confined program must not reach.
-struct Bait {
-    hidden: tempfile::TempDir,
-    visible: tempfile::TempDir,
+#[derive(Debug)]
+pub(super) struct Bait {
+    pub(super) hidden: tempfile::TempDir,
+    pub(super) visible: tempfile::TempDir,
     tcp: TcpListener,
     paths: Vec<(Probe, PathBuf, UnixListener, UnixDatagram)>,
     name: String,
@@ -214,7 +262,7 @@ struct Bait {
 }
 
 impl Bait {
-    fn lay(directory: Option<&Path>) -> io::Result<Bait> {
+    pub(super) fn lay(directory: Option<&Path>) -> io::Result<Bait> {
         let named = |at: &Path| tempfile::Builder::new().prefix("touchstone-canary-").tempdir_in(at);
         // Never below a root of the probe, so nothing of it is visible inside.
         let hidden = match named(Path::new("/tmp")) {
@@ -251,7 +299,7 @@ impl Bait {
         Ok(bait)
     }
 
-    fn errand(&self) -> Errand {
+    pub(super) fn errand(&self) -> Errand {
         Errand {
             port: self.tcp.local_addr().map_or(0, |a| a.port()),
             desk: rustix::process::getpid().as_raw_nonzero().get(),
@@ -259,6 +307,7 @@ impl Bait {
             hidden: self.hidden.path().into(),
             visible: self.visible.path().into(),
             name: self.name.clone(),
+            agent: None,
         }
     }
 
@@ -287,7 +336,8 @@ impl Bait {
         Measured(answers)
     }
 
-    fn arrived(&self) -> Vec<Probe> {
+    /// What was reached, as it is seen out here.
+    pub(super) fn arrived(&self) -> Vec<Probe> {
         let mut seen = Vec::new();
         let mut note = |arrived: bool, probe| seen.extend(arrived.then_some(probe));
         let mut byte = [0];

@@ -6,13 +6,18 @@
 
 mod canary;
 mod confine;
+pub(crate) mod enclosure;
 mod family;
 mod helper;
 mod host;
+mod inside;
 pub(crate) mod job;
 mod limits;
 mod measure;
+mod outside;
 mod program;
+mod readable;
+mod relay;
 mod rootfs;
 mod seccomp;
 pub(crate) mod sys;
@@ -25,6 +30,11 @@ pub use limits::Limits;
 pub use measure::{Answer, Measured, Probe};
 pub use program::{program_path, program_roots};
 pub use unavailable::{Cause, Unavailable};
+
+/// The probe of an enclosure without an errand: it ends at once.
+pub(crate) fn probe_command() -> Vec<OsString> {
+    vec![rootfs::PROBE.into(), job::CANARY.into()]
+}
 
 use crate::supervise::{Streams, launch};
 use job::{Job, Mode, Root};
@@ -222,6 +232,7 @@ fn start_at(setting: &Establish, level: Level, spec: Spec) -> Result<Running, St
         scratch,
         pass,
         limits: spec.limits,
+        enclosed: None,
     };
     let streams = Streams { stdin: spec.stdin, stdout: Output::Capture, stderr: Output::Capture };
     launch(job, streams, fds, setting.helper.as_deref(), temporary)
@@ -257,5 +268,5 @@ fn root(path: &Path, writable: bool) -> Result<Root, StartError> {
         FileType::Directory | FileType::RegularFile => {}
         _ => return Err(StartError::Root(path.into(), io::Error::other("neither a directory nor a file"))),
     }
-    Ok(Root { path: path.into(), writable, device: seen.st_dev, inode: seen.st_ino })
+    Ok(Root { path: path.into(), source: None, writable, device: seen.st_dev, inode: seen.st_ino })
 }

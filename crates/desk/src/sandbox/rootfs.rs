@@ -22,7 +22,10 @@ const NO_RISE: u64 = libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
 /// `/tmp` beside a scratch folder of the caller's.
 const SMALL_TMP_BYTES: u64 = 16 << 20;
 
-/// Leaves the host's namespaces. The next fork is pid 1 of the new one.
+/// Where the probe of an enclosure lies inside.
+pub(super) const PROBE: &str = "/run/touchstone-probe";
+
+/// Leaves the host's namespaces, but for the list of processes.
 pub(super) fn enter_namespaces(job: &Job) -> Result<(), Failed> {
     if job.forbid_userns {
         return Err(Failed { step: "unshare".into(), errno: libc::EPERM });
@@ -31,7 +34,6 @@ pub(super) fn enter_namespaces(job: &Job) -> Result<(), Failed> {
     sys::unshare(
         libc::CLONE_NEWUSER
             | libc::CLONE_NEWNS
-            | libc::CLONE_NEWPID
             | libc::CLONE_NEWNET
             | libc::CLONE_NEWIPC
             | libc::CLONE_NEWUTS,
@@ -41,6 +43,11 @@ pub(super) fn enter_namespaces(job: &Job) -> Result<(), Failed> {
     std::fs::write("/proc/self/setgroups", "deny").map_err(step("setgroups"))?;
     std::fs::write("/proc/self/uid_map", format!("{user} {user} 1\n")).map_err(step("uid_map"))?;
     std::fs::write("/proc/self/gid_map", format!("{group} {group} 1\n")).map_err(step("gid_map"))
+}
+
+/// The next fork is pid 1 of a list of its own. No thread can be started by a process that has said so.
+pub(super) fn enter_process_list() -> Result<(), Failed> {
+    sys::unshare(libc::CLONE_NEWPID).map_err(step("unshare"))
 }
 
 /// Builds the new root and moves into it. Called by pid 1: `/proc` belongs to the pid namespace of who mounts it.
@@ -55,11 +62,15 @@ pub(super) fn build(job: &Job) -> Result<(), Failed> {
     // Anywhere would do; every Linux that can run us has this directory, and nobody else sees it.
     attach(&root, CWD, "/proc")?;
     let new = New { root };
-    new.skeleton()?;
+    new.skeleton(job)?;
     new.mount(&proc, Path::new("/proc"), true)?;
     new.memory(job)?;
     for source in &sources {
         new.mount(&source.tree, &source.path, source.directory)?;
+    }
+    if let Some(enclosed) = &job.enclosed {
+        new.terminals();
+        new.cover(&enclosed.hidden)?;
     }
     sys::mount_attributes(&new.root, c"", false, READ_ONLY).map_err(step("read-only root"))?;
     sys::mount_attributes(&proc, c"", false, READ_ONLY | libc::MOUNT_ATTR_NOEXEC)
@@ -82,6 +93,14 @@ fn sources(job: &Job) -> Result<Vec<Source>, Failed> {
     for path in host::PROGRAMS.iter().chain(host::SETTINGS).filter(|p| !made_by_us(p)) {
         all.extend(host_source(Path::new(path), READ_ONLY)?);
     }
+    let more = if job.enclosed.is_some() { host::FOR_AGENTS } else { &[] };
+    for path in more {
+        // Agents do without what cannot be cut out.
+        all.extend(host_source(Path::new(path), READ_ONLY).ok().flatten());
+    }
+    if job.enclosed.is_some() {
+        all.push(own_program()?);
+    }
     for path in host::DEVICES {
         all.extend(host_source(Path::new(path), libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NOEXEC)?);
     }
@@ -90,12 +109,26 @@ fn sources(job: &Job) -> Result<Vec<Source>, Failed> {
     // Outer before inner; the later mount lies on top.
     roots.sort_by_key(|root| root.path.components().count());
     for root in roots {
-        let tree = cut_out(&root.path).map_err(step(format!("root {}", root.path.display())))?;
+        let tree = cut_out(root.source.as_ref().unwrap_or(&root.path))
+            .map_err(step(format!("root {}", root.path.display())))?;
         confine::same_object(&tree, root)?;
         let attributes = if root.writable { NO_RISE } else { READ_ONLY };
         all.push(finish(&root.path, tree, attributes)?);
     }
     Ok(all)
+}
+
+/// This binary under a name that no root can cover: the probe. Nobody can write to it while it runs, and whoever puts
+/// another one in its place on the host changes nothing here.
+fn own_program() -> Result<Source, Failed> {
+    let path = std::env::current_exe().map_err(step("own program"))?;
+    let tree = cut_out(&path).map_err(step("own program"))?;
+    let [own, found] = [rustix::fs::stat("/proc/self/exe"), rustix::fs::fstat(&tree)];
+    let (own, found) = (own.map_err(step("own program"))?, found.map_err(step("own program"))?);
+    if (own.st_dev, own.st_ino) != (found.st_dev, found.st_ino) {
+        return Err(Failed { step: "own program was exchanged".into(), errno: 0 });
+    }
+    finish(Path::new(PROBE), tree, READ_ONLY)
 }
 
 /// Our own versions of these name nobody but the user of the run.
@@ -131,13 +164,21 @@ fn finish(path: &Path, tree: OwnedFd, attributes: u64) -> Result<Source, Failed>
 }
 
 fn file_system(kind: &str, options: &[(&str, String)]) -> Result<OwnedFd, Failed> {
+    let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
+    file_system_with(kind, options, attributes)
+}
+
+fn file_system_with(
+    kind: &str,
+    options: &[(&str, String)],
+    attributes: MountAttrFlags,
+) -> Result<OwnedFd, Failed> {
     let open = || -> rustix::io::Result<OwnedFd> {
         let fs = fsopen(kind, FsOpenFlags::FSOPEN_CLOEXEC)?;
         for (key, value) in options {
             fsconfig_set_string(&fs, *key, value.as_str())?;
         }
         fsconfig_create(&fs)?;
-        let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
         fsmount(&fs, FsMountFlags::FSMOUNT_CLOEXEC, attributes)
     };
     open().map_err(step(format!("file system {kind}")))
@@ -154,7 +195,7 @@ struct New {
 }
 
 impl New {
-    fn skeleton(&self) -> Result<(), Failed> {
+    fn skeleton(&self, job: &Job) -> Result<(), Failed> {
         for directory in ["dev", "etc", "proc", "tmp"] {
             mkdirat(&self.root, directory, Mode::from_raw_mode(0o755)).map_err(step("skeleton"))?;
         }
@@ -175,8 +216,36 @@ impl New {
             symlinkat(target, &self.root, name).map_err(step("skeleton link"))?;
         }
         let (user, group) = (rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw());
-        self.file("etc/passwd", &format!("check:x:{user}:{group}::/tmp:/nonexistent\n"))?;
-        self.file("etc/group", &format!("check:x:{group}:\n"))
+        let Some(enclosed) = &job.enclosed else {
+            self.file("etc/passwd", &format!("check:x:{user}:{group}::/tmp:/nonexistent\n"))?;
+            return self.file("etc/group", &format!("check:x:{group}:\n"));
+        };
+        // A line of the file has seven fields: a home with a colon or a line feed in its name is left out.
+        let home = enclosed.home.to_str().filter(|home| !home.contains([':', '\n'])).unwrap_or("/tmp");
+        self.file("etc/passwd", &format!("agent:x:{user}:{group}::{home}:/bin/sh\n"))?;
+        self.file("etc/group", &format!("agent:x:{group}:\n"))?;
+        self.file("etc/hosts", "127.0.0.1 localhost\n::1 localhost\n")
+    }
+
+    /// Terminals of its own, which agents start shells in. A kernel that gives none to this user gives none here.
+    fn terminals(&self) {
+        let options = [("ptmxmode", "0666".into()), ("mode", "0600".into())];
+        let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NOEXEC;
+        let made = file_system_with("devpts", &options, attributes);
+        if made.and_then(|tree| self.mount(&tree, Path::new("/dev/pts"), true)).is_ok() {
+            let _ = symlinkat("pts/ptmx", &self.root, "dev/ptmx");
+        }
+    }
+
+    /// Lays an empty folder that nobody can write to over each path that is visible.
+    fn cover(&self, hidden: &[PathBuf]) -> Result<(), Failed> {
+        for path in hidden {
+            let Ok(found) = self.find(path) else { continue };
+            let empty = file_system("tmpfs", &[("size", "4096".into()), ("mode", "555".into())])?;
+            sys::mount_attributes(&empty, c"", false, READ_ONLY).map_err(step("cover"))?;
+            attach(&empty, &found, "")?;
+        }
+        Ok(())
     }
 
     fn file(&self, name: &str, text: &str) -> Result<(), Failed> {
@@ -194,6 +263,10 @@ impl New {
             file_system("tmpfs", &options)
         };
         let all = job.limits.scratch_bytes.max(4096);
+        if let Some(enclosed) = &job.enclosed {
+            self.mount(&sized(all)?, Path::new("/tmp"), true)?;
+            return self.mount(&sized(all)?, &enclosed.home, true);
+        }
         match &job.scratch {
             None => self.mount(&sized(all)?, Path::new("/tmp"), true),
             Some(scratch) => {

@@ -15,13 +15,25 @@ use std::collections::BTreeMap;
 
 type Error = Box<dyn std::error::Error>;
 
+/// Whose filter it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Filter {
+    /// Of a check on the host.
+    OnTheHost,
+    /// Of a check in namespaces of its own.
+    Inside,
+    /// Of an agent in namespaces of its own: sockets of its own network, and of no other family. `AF_UNIX` stays closed:
+    /// a socket in a visible folder is a door to the host that no mount closes (PC-39).
+    Agent,
+}
+
 /// Applies the filters to this process, for good. Needs `no_new_privs`.
-pub(super) fn apply(own_namespaces: bool) -> Result<(), Error> {
+pub(super) fn apply(filter: Filter) -> Result<(), Error> {
     let arch = TargetArch::try_from(std::env::consts::ARCH)?;
     // The last one forbids nothing that applying needs, and `prctl`/`seccomp` stay allowed in all.
     apply_filter(&second_numbering())?;
     apply_filter(&compile(BTreeMap::from([(libc::SYS_clone3, Vec::new())]), libc::ENOSYS, arch)?)?;
-    apply_filter(&compile(denied(own_namespaces)?, libc::EPERM, arch)?)?;
+    apply_filter(&compile(denied(filter)?, libc::EPERM, arch)?)?;
     Ok(())
 }
 
@@ -46,9 +58,9 @@ fn second_numbering() -> BpfProgram {
     ]
 }
 
-fn denied(own_namespaces: bool) -> Result<BTreeMap<i64, Vec<SeccompRule>>, Error> {
+fn denied(filter: Filter) -> Result<BTreeMap<i64, Vec<SeccompRule>>, Error> {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = ALWAYS.iter().map(|call| (*call, Vec::new())).collect();
-    if !own_namespaces {
+    if filter == Filter::OnTheHost {
         rules.extend(ON_THE_HOST.iter().map(|call| (*call, Vec::new())));
         #[cfg(target_arch = "x86_64")]
         rules.extend(ON_THE_HOST_X86.iter().map(|call| (*call, Vec::new())));
@@ -67,8 +79,13 @@ fn denied(own_namespaces: bool) -> Result<BTreeMap<i64, Vec<SeccompRule>>, Error
         pairs.push(when(1, Op::MaskedEq(0xf), kind)?);
     }
     rules.insert(libc::SYS_socketpair, pairs);
-    let addressed = SeccompCondition::new(4, Len::Qword, Op::Ne, 0)?;
-    rules.insert(libc::SYS_sendto, vec![SeccompRule::new(vec![addressed])?]);
+    if filter == Filter::Agent {
+        rules.insert(libc::SYS_socket, families()?);
+    } else {
+        rules.extend(SOCKETS.iter().map(|call| (*call, Vec::new())));
+        let addressed = SeccompCondition::new(4, Len::Qword, Op::Ne, 0)?;
+        rules.insert(libc::SYS_sendto, vec![SeccompRule::new(vec![addressed])?]);
+    }
     // Typing into a terminal, and the console's variant of it.
     const TIOCLINUX: u64 = 0x541c;
     rules.insert(libc::SYS_ioctl, vec![when(1, Op::Eq, libc::TIOCSTI)?, when(1, Op::Eq, TIOCLINUX)?]);
@@ -78,6 +95,18 @@ fn denied(own_namespaces: bool) -> Result<BTreeMap<i64, Vec<SeccompRule>>, Error
     rules.insert(libc::SYS_personality, vec![when(0, Op::Ne, 0xffff_ffff)?]);
     Ok(rules)
 }
+
+/// Every family but those of the agent's own network, and of netlink everything but its routes, which list that network.
+fn families() -> Result<Vec<SeccompRule>, Error> {
+    let is = |argument, op, value: i32| SeccompCondition::new(argument, Len::Dword, op, value as u64);
+    let other = [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK].map(|family| is(0, Op::Ne, family));
+    let other = other.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let netlink = vec![is(0, Op::Eq, libc::AF_NETLINK)?, is(2, Op::Ne, libc::NETLINK_ROUTE)?];
+    Ok(vec![SeccompRule::new(other)?, SeccompRule::new(netlink)?])
+}
+
+/// What a check does not get and an agent does.
+const SOCKETS: &[i64] = &[libc::SYS_socket, libc::SYS_connect, libc::SYS_bind, libc::SYS_listen];
 
 const NAMESPACES: &[u64] = &[
     libc::CLONE_NEWUSER as u64,
@@ -113,11 +142,6 @@ const ALWAYS: &[i64] = &[
     libc::SYS_kcmp,
     libc::SYS_move_pages,
     libc::SYS_migrate_pages,
-    // sockets
-    libc::SYS_socket,
-    libc::SYS_connect,
-    libc::SYS_bind,
-    libc::SYS_listen,
     // large doors into the kernel
     libc::SYS_bpf,
     libc::SYS_perf_event_open,

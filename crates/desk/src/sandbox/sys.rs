@@ -147,6 +147,32 @@ pub(crate) fn pivot_root_here() -> io::Result<()> {
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
+/// Brings up the loopback interface of a fresh network namespace, with its addresses.
+pub(crate) fn loopback_up() -> io::Result<()> {
+    // SAFETY: numbers only.
+    let socket = unsafe { libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0) };
+    check(socket)?;
+    // SAFETY: just opened, and nobody else knows it.
+    let socket = unsafe { OwnedFd::from_raw_fd(socket) };
+    // SAFETY: all-zero is a valid request.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    for (place, byte) in request.ifr_name.iter_mut().zip(b"lo") {
+        *place = *byte as libc::c_char;
+    }
+    request.ifr_ifru.ifru_flags = (libc::IFF_UP | libc::IFF_RUNNING) as libc::c_short;
+    // SAFETY: the request lives during the call, which only reads it.
+    check(unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS as _, &raw const request) })
+}
+
+/// The probe's attempt to open a socket of a family, kind and protocol.
+pub(crate) fn try_socket(family: i32, kind: i32, protocol: i32) -> io::Result<OwnedFd> {
+    // SAFETY: numbers only.
+    let socket = unsafe { libc::socket(family, kind | libc::SOCK_CLOEXEC, protocol) };
+    check(socket)?;
+    // SAFETY: just opened, and nobody else knows it.
+    Ok(unsafe { OwnedFd::from_raw_fd(socket) })
+}
+
 /// Kills every process of this pid namespace except pid 1, in one step of the kernel.
 pub(crate) fn kill_all_of_namespace() {
     // SAFETY: numbers only. The caller has checked that it is pid 1 of its own namespace.

@@ -80,7 +80,7 @@ impl Cause {
     }
 
     /// Finds the switch behind a failed step of the full profile.
-    pub(super) fn of_setup(step: String, errno: i32) -> Cause {
+    pub(crate) fn of_setup(step: String, errno: i32) -> Cause {
         if step.starts_with("landlock not enforced") {
             // A kernel without it has two answers; any other one comes from a filter around the desk.
             let of_kernel = matches!(errno, libc::ENOSYS | libc::EOPNOTSUPP);

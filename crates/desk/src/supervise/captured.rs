@@ -1,6 +1,7 @@
 //! What a program printed: the first and the last half of the ceiling, and how much it was in all.
 
 use std::collections::VecDeque;
+use std::os::fd::OwnedFd;
 
 /// Output of a run, cut in the middle when it was longer than the ceiling.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -70,6 +71,46 @@ impl Keeping {
             kept.head.append(&mut kept.tail);
         }
         kept
+    }
+}
+
+/// One captured output: the pipe until it ends, and what is kept of it.
+#[derive(Debug)]
+pub(super) struct Stream {
+    pipe: Option<OwnedFd>,
+    keeping: Keeping,
+}
+
+impl Stream {
+    pub(super) fn new(pipe: Option<OwnedFd>, ceiling_bytes: u64) -> Stream {
+        Stream { pipe, keeping: Keeping::new(ceiling_bytes) }
+    }
+
+    /// Reads once; false when there is nothing to read at the moment or any more.
+    pub(super) fn read_some(&mut self) -> bool {
+        let Some(pipe) = &self.pipe else { return false };
+        let mut buffer = [0; 65536];
+        match rustix::io::read(pipe, &mut buffer) {
+            Ok(0) => {
+                self.pipe = None;
+                false
+            }
+            Ok(n) => {
+                self.keeping.take(&buffer[..n]);
+                true
+            }
+            Err(_) => false,
+        }
+    }
+
+    /// The pipe, until it ends.
+    pub(super) fn pipe(&self) -> Option<&OwnedFd> {
+        self.pipe.as_ref()
+    }
+
+    /// What was kept.
+    pub(super) fn finish(self) -> Captured {
+        self.keeping.finish()
     }
 }
 

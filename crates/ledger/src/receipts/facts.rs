@@ -52,6 +52,10 @@ pub struct Facts {
     pub named: bool,
     /// An entry of our launcher, whose runs have a closed shape.
     pub ours: bool,
+    /// `tier` as written.
+    pub tier: Option<Box<str>>,
+    /// Whether the member `enclosure` is a measurement that gives tier B (31.20); nothing where there is none.
+    pub inside: Option<bool>,
     /// What ends a task says; nothing for starts and attempts, so that a long chain stays small in memory.
     pub end: Option<Box<End>>,
 }
@@ -90,6 +94,11 @@ impl Facts {
             named: task_id.is_some(),
             task_id: task_id.unwrap_or_default().into(),
             ours: payload.get("run").and_then(Value::as_str) == Some("touchstone-run"),
+            tier: payload.get("tier").and_then(Value::as_str).map(Into::into),
+            inside: payload
+                .get("enclosure")
+                .filter(|enclosure| **enclosure != Value::Null)
+                .map(|enclosure| super::tier::lacks(enclosure).is_none()),
             end: ends.then(|| Box::new(End::of(role, payload))),
         })
     }

@@ -2,9 +2,11 @@
 //!
 //! The shell reads the files and decides about threads; every answer is made here.
 
+mod attested;
 mod facts;
 mod report;
 mod rows;
+pub mod tier;
 mod wire;
 
 pub use facts::{End, Facts, Role};
@@ -164,8 +166,8 @@ impl Run<'_> {
             vacant_id: Some(id.to_string()),
             chain: None,
         };
-        if self.strict() && !facts.tiers.is_empty() {
-            // No entry of this format carries a probe from inside the agent's namespace (31.20).
+        if self.strict() && !facts.tiers.is_empty() && !facts.tier_inside {
+            // Written, without a probe from inside the agent's namespace (31.20).
             report.warnings.push((0, Warning::TierNotMeasuredInside));
             (facts.tier, facts.attested) = (None, None);
         }
@@ -293,7 +295,10 @@ impl Run<'_> {
                 facts.void_reason = first.map(|end| end.stop_reason.clone());
             }
         }
-        tiers(&verdicts, facts);
+        attested::tiers(&verdicts, facts);
+        if self.strict() {
+            self.tiers_follow(&all().collect::<Vec<_>>(), facts);
+        }
     }
 
     /// Same-origin reconciliation (13, step 3): void entries of ours stand for a verdict.
@@ -526,22 +531,6 @@ impl Run<'_> {
         }
         true
     }
-
-    fn tier(&mut self, facts: &mut ChainFacts) {
-        let Some(want) = &self.options.require_tier else { return };
-        let rank = |tier: &str| ["A", "B", "B'"].iter().position(|known| *known == tier);
-        let enough = |tier: &str| match (rank(tier), rank(want)) {
-            (Some(got), Some(want)) => got <= want,
-            _ => false,
-        };
-        // Strict: no tier in this format was measured inside the agent's namespace (31.20).
-        let measured = !self.strict();
-        if !measured || facts.tiers.is_empty() || !facts.tiers.keys().all(|tier| enough(tier)) {
-            let want = want.as_str();
-            let failure = Failure::of(Fault::TierBelowRequired);
-            self.fail(failure.with("got", facts.tier.as_deref()).with("want", want));
-        }
-    }
 }
 
 /// Step 4 of section 13: three answers, true, false, not measured.
@@ -559,22 +548,4 @@ fn mediation(verdicts: &[(&str, &End)], facts: &mut ChainFacts) {
     }
     facts.ungated_task_ids =
         verdicts.iter().filter(|(_, end)| end.ungated).map(|(task, _)| (*task).to_owned()).collect();
-}
-
-/// Step 5 of section 13.
-fn tiers(verdicts: &[(&str, &End)], facts: &mut ChainFacts) {
-    for (task, end) in verdicts {
-        let Some(tier) = &end.tier else { continue };
-        *facts.tiers.entry(tier.to_string()).or_insert(0) += 1;
-        if tier.as_ref() != "A" {
-            facts.unattested_task_ids.push((*task).to_owned());
-        }
-    }
-    let mut names = facts.tiers.keys();
-    facts.tier = match (names.next(), names.next()) {
-        (Some(only), None) => Some(only.clone()),
-        (Some(_), Some(_)) => Some("mixed".to_owned()),
-        _ => None,
-    };
-    facts.attested = (!facts.tiers.is_empty()).then_some(facts.unattested_task_ids.is_empty());
 }

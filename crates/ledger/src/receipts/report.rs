@@ -142,6 +142,8 @@ pub struct ChainFacts {
     pub tiers: BTreeMap<String, usize>,
     /// All tiers are A; nothing when none is declared.
     pub attested: Option<bool>,
+    /// Every declared tier follows from probes signed with it (31.20). Not printed.
+    pub tier_inside: bool,
     /// The single tier, or `mixed`.
     pub tier: Option<String>,
     /// How each task ended.

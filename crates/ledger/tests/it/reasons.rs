@@ -4,7 +4,7 @@ use crate::claims::{identity, judge, public, run_of};
 use canon::{Digest, Object, Value, canonical};
 use ledger::certificate::{self, Claim, Invalid};
 use ledger::logbook::{self, Appender};
-use ledger::receipts::{Files, Verdict, VoidReason};
+use ledger::receipts::{Files, Verdict, VoidReason, tier};
 use ledger::{Fault, Mode, Shape, Warning};
 
 const CHAIN: &str = "receipts_A.ndjson";
@@ -116,9 +116,64 @@ fn runs_of_ours() {
     assert_eq!(run(&["run_start", "ws_attempt"], whole.clone(), honest()), []);
     assert_eq!(run(&["ws_attempt", "run_start"], whole.clone(), honest()), [Fault::RunShape]);
     assert_eq!(run(&["run_start", "ws_attempt"], verdict, honest()), [Fault::EndDigestMissing]);
+    let tier = whole.clone().with("tier", "B");
+    assert_eq!(run(&["run_start", "ws_attempt"], tier, honest()), [Fault::TierContradictsProbes]);
     let other = run(&["run_start", "ws_attempt"], whole, summary("ungated"));
     assert_eq!(other, [Fault::SummaryContradictsVerdict]);
     assert_eq!(faults(&signed(&[("run_start", ours())])), [Fault::RunNotEnded]);
+}
+
+/// A measurement that gives tier B, with one answer as it is wanted.
+fn enclosure(of_udp: &str) -> Value {
+    let challenge = "5a".repeat(32);
+    let moment = |phase: &str| {
+        let answers =
+            || tier::REQUIRED.iter().map(|name| (*name, if *name == "udp" { of_udp } else { "blocked" }));
+        let spaces = || tier::NAMESPACES.into_iter().zip(11_i64..);
+        let digest = tier::statement(&challenge, phase, answers(), "reachable", spaces());
+        tier::moment_value(answers(), "reachable", spaces(), &digest.to_hex())
+    };
+    let mut desk = Object::new();
+    tier::NAMESPACES.into_iter().zip(1_i64..).for_each(|(name, number)| desk.set(name, number));
+    let object =
+        Object::new().with("v", 1_i64).with("challenge", challenge.as_str()).with("desk_namespaces", desk);
+    object.with("start", moment("start")).with("end", moment("end")).into()
+}
+
+/// 31.20: what a verdict claims follows from its own probes and from those of every attempt.
+#[test]
+fn a_tier_follows_from_the_probes_that_are_signed_with_it() {
+    let of = |first: (&str, Option<Value>), second: (&str, Option<Value>), want: Option<&str>| {
+        let with = |entry: Object, (tier, enclosure): (&str, Option<Value>)| {
+            entry.with("task_id", "t").with("tier", tier).with("enclosure", enclosure)
+        };
+        let verdict = Object::new().with("accepted", true).with("stop_reason", "visible_pass");
+        let entries = [("ws_attempt", with(Object::new(), first)), ("ws_verdict", with(verdict, second))];
+        let files = crate::reasons::with(&signed(&entries), "rows.jsonl", row("t", "A"));
+        let mut options = ledger::receipts::Options::new(Mode::Strict);
+        options.require_tier = want.map(str::to_owned);
+        let mut reports = ledger::receipts::verify_run(&files, &options, &ledger::receipts::InOrder);
+        let report = reports.remove(0);
+        let faults: Vec<Fault> = report.failures.iter().map(|failure| failure.reason).collect();
+        let warned = report.warnings.contains(&(0, Warning::TierNotMeasuredInside));
+        (faults, warned, report.chain.unwrap().tier)
+    };
+    let measured = || Some(enclosure("blocked"));
+    let leaky = || Some(enclosure("reachable"));
+    let b = Some("B".to_owned());
+    assert_eq!(of(("B", measured()), ("B", measured()), Some("B")), (vec![], false, b.clone()));
+    assert_eq!(of(("B", measured()), ("B", measured()), Some("B'")).0, []);
+    assert_eq!(of(("B", measured()), ("B", measured()), Some("A")).0, [Fault::TierBelowRequired]);
+    assert_eq!(of(("C", leaky()), ("C", leaky()), None), (vec![], false, Some("C".to_owned())));
+    assert_eq!(of(("C", None), ("C", None), Some("B'")).0, [Fault::TierBelowRequired]);
+    let contradicted = Fault::TierContradictsProbes;
+    assert_eq!(of(("B", measured()), ("A", measured()), None).0, [contradicted]);
+    assert_eq!(of(("B", leaky()), ("B", leaky()), None).0, [contradicted, contradicted]);
+    // One attempt that was open is enough.
+    assert_eq!(of(("C", leaky()), ("B", measured()), None).0, [contradicted]);
+    assert_eq!(of(("C", leaky()), ("B", measured()), Some("B")).0, [contradicted, Fault::TierBelowRequired]);
+    // Whoever claims without a probe says nothing; he lies only when he is we.
+    assert_eq!(of(("B", None), ("B", None), None), (vec![], true, None));
 }
 
 #[test]

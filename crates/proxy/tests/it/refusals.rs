@@ -209,6 +209,35 @@ fn the_door_of_an_enclosure() {
     assert!(!socket.exists());
 }
 
+/// The desk's probe shows its token at the second door: answered, and no call. Everything else is one.
+#[test]
+fn a_knock_is_no_call_and_nothing_else_is_a_knock() {
+    let (server, _) = counted();
+    let place = tempfile::tempdir().unwrap();
+    let socket = place.path().join("door");
+    let mut desk = Desk::with(&server.url(), |config| {
+        config.socket = Some(socket.clone());
+        config.knock = Some(std::sync::Arc::new(|token: &[u8]| token == b"right"));
+    });
+    let knock = |pieces: &[&str]| {
+        let mut stream = std::os::unix::net::UnixStream::connect(&socket).unwrap();
+        pieces.iter().for_each(|piece| stream.write_all(piece.as_bytes()).unwrap());
+        stream.shutdown(std::net::Shutdown::Write).unwrap();
+        read_all(&mut stream)
+    };
+    assert_eq!(knock(&["KNOCK right\n"]), b"OPEN\n");
+    assert_eq!(knock(&["KNO", "CK ri", "ght\n"]), b"OPEN\n");
+    assert_eq!(desk.proxy().counts().requests_seen(), 0);
+    assert_eq!(status(&knock(&["KNOCK wrong\n"])), 400);
+    // At the first door nobody knocks.
+    let mut stream = desk.connect();
+    stream.write_all(b"KNOCK right\n\r\n").unwrap();
+    assert_eq!(status(&read_all(&mut stream)), 400);
+    drop(stream);
+    let (_, rows) = desk.stop();
+    assert!(rows.len() == 2 && rows.iter().all(|row| row.blocked), "{rows:?}");
+}
+
 #[test]
 fn upgrades_that_are_not_wanted() {
     let mut desk = Desk::with(&format!("http://{}", nobody()), |config| config.upgrades = Upgrades::Refuse);

@@ -119,6 +119,7 @@ pub fn config(folder: &Path, url: &str) -> Config {
         mode: Mode::Act,
         port: 0,
         socket: None,
+        knock: None,
         upstreams: Upstreams {
             openai: to(),
             anthropic: to(),

@@ -1,5 +1,6 @@
 //! `touchstone run`: the launcher's arguments, and its answer for people and for machines.
 
+mod enclosed;
 mod events;
 mod status;
 
@@ -94,6 +95,8 @@ pub(crate) struct Args {
     /// Most bytes of all calls of the run.
     #[arg(long, value_name = "N")]
     max_bytes: Option<u64>,
+    #[command(flatten)]
+    enclosed: enclosed::Enclosed,
     /// Write what happens as JSON Lines to the end of this file; it must lie outside the workspace.
     #[arg(long, value_name = "FILE")]
     events: Option<PathBuf>,
@@ -152,7 +155,8 @@ fn options(args: Args) -> Result<Options, String> {
         || args.port.is_some()
         || args.allow_public_upstream
         || args.max_calls.is_some()
-        || args.max_bytes.is_some();
+        || args.max_bytes.is_some()
+        || (args.enclosed.enclose && args.calls != "ignore");
     if asked && args.calls == "ignore" {
         return Err("--calls ignore contradicts an option of the proxy: drop one".to_owned());
     }
@@ -165,7 +169,7 @@ fn options(args: Args) -> Result<Options, String> {
         |name: &String| format!("no agent is called {}; see `touchstone agents`", shown(name.as_bytes()));
     let agent =
         args.agent.as_ref().map(|name| Preset::named(name).ok_or_else(|| unknown(name))).transpose()?;
-    Ok(Options {
+    let options = Options {
         record_calls,
         agent,
         agent_model: args.agent_model,
@@ -192,7 +196,8 @@ fn options(args: Args) -> Result<Options, String> {
         }),
         discard_frozen: args.discard_frozen,
         ..Options::new(args.workspace, args.command)
-    })
+    };
+    Ok(args.enclosed.apply(options))
 }
 
 /// The member of a closed list that an argument names; the argument's parser knows the same words.
@@ -274,6 +279,9 @@ pub(crate) fn lines(report: &Report) -> Vec<String> {
                 "the agent may ignore the variables: see `touchstone agents` and --agent".to_owned(),
             );
         }
+    }
+    for (label, text) in enclosed::lines(report) {
+        say(label, text);
     }
     say("delivery", delivery(report));
     if let Some(level) = report.sandbox_level {

@@ -11,16 +11,16 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 
-const KEY: &str = "sk-the-real-key-of-a-user";
+pub(super) const KEY: &str = "sk-the-real-key-of-a-user";
 
 /// A model server on the loopback address: one answer to everything, and the heads that it got.
-struct Model {
-    base: String,
+pub(super) struct Model {
+    pub(super) base: String,
     heads: Arc<Mutex<Vec<String>>>,
 }
 
 impl Model {
-    fn start(status: u16) -> Model {
+    pub(super) fn start(status: u16) -> Model {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let base = format!("http://{}/v1", listener.local_addr().unwrap());
         let heads = Arc::new(Mutex::new(Vec::new()));
@@ -35,7 +35,7 @@ impl Model {
         Model { base, heads }
     }
 
-    fn heads(&self) -> Vec<String> {
+    pub(super) fn heads(&self) -> Vec<String> {
         self.heads.lock().unwrap().clone()
     }
 }
@@ -77,10 +77,10 @@ fn asking(n: u32, path: &str, text: &str) -> String {
     )
 }
 
-const RIGHT: &str = "def mul(a, b):\\n    return a * b\\n";
+pub(super) const RIGHT: &str = "def mul(a, b):\\n    return a * b\\n";
 const WRONG: &str = "def mul(a, b):\\n    return a + b\\n";
 
-fn command(stage: &Stage, model: Option<&Model>, options: &[&str], agent: &[&str]) -> Command {
+pub(super) fn command(stage: &Stage, model: Option<&Model>, options: &[&str], agent: &[&str]) -> Command {
     let mut command = stage.command_line(options, agent);
     for name in ["OPENAI_API_BASE", "OPENAI_BASE", "HTTP_PROXY", "http_proxy", "ANTHROPIC_BASE_URL"] {
         command.env_remove(name);

@@ -11,6 +11,7 @@ mod conform_examples;
 mod crash;
 mod demo;
 mod documents;
+mod enclosure;
 mod facts;
 mod floor;
 mod golden;
