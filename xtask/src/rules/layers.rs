@@ -63,7 +63,7 @@ const EDGES: [(&str, &[&str]); 14] = [
         ],
     ),
     ("vectors", &["canon"]),
-    ("xtask", &[]),
+    ("xtask", &["canon"]),
 ];
 
 /// Test material: only ever a dev-dependency.
