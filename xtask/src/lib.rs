@@ -4,6 +4,7 @@
 //! function over the tracked files, so that a test can hand it a repository of three lines. Exceptions are tables
 //! that may only shrink: an exception that is no longer needed is a finding too.
 
+pub mod agents;
 mod repo;
 mod rules;
 mod source;

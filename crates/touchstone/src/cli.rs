@@ -20,6 +20,7 @@ struct Cli {
 const EXIT_CODES: &str = "\
 Exit codes:
   run      0 accepted (or ungated)  20 refused  21 inconclusive  22 infrastructure void
+           with --probe: 0 through us  1 not seen  2 other calls only  22 not measured
   verify   0 OK  3 VOID  1 BROKEN or UNVERIFIABLE
   conform  0 full  1 incompatible, or no judgement  2 sampled
   attest   0 green  1 red  2 yellow

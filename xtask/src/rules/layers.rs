@@ -57,10 +57,13 @@ const EDGES: [(&str, &[&str]); 14] = [
     ("matrix", &["canon", "ledger", "verdict", "room", "desk"]),
     (
         "touchstone",
-        &["canon", "ledger", "verdict", "kernel", "room", "desk", "cluster", "conform", "matrix", "wire"],
+        &[
+            "canon", "ledger", "verdict", "kernel", "room", "desk", "cluster", "conform", "matrix", "proxy",
+            "wire",
+        ],
     ),
     ("vectors", &["canon"]),
-    ("xtask", &[]),
+    ("xtask", &["canon"]),
 ];
 
 /// Test material: only ever a dev-dependency.

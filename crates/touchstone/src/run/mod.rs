@@ -2,6 +2,7 @@
 
 mod enclosed;
 mod events;
+mod probe;
 mod status;
 
 use crate::output::{self, Tone, paint};
@@ -24,6 +25,7 @@ use verdict::StopReason;
 /// The verdict follows from the suite alone; what the agent says and how it exits is recorded and decides nothing.
 ///
 /// Exit: 0 accepted, 20 refused, 21 inconclusive, 22 infrastructure void, 64 wrong use.
+/// With --probe: 0 a model was asked through us, 1 nothing came, 2 other calls only, 22 not measured.
 ///
 /// Example: touchstone run --suite ../checks -- python3 my_agent.py
 /// Example: touchstone run --suite ../checks --retry revise -- python3 my_agent.py
@@ -97,6 +99,10 @@ pub(crate) struct Args {
     max_bytes: Option<u64>,
     #[command(flatten)]
     enclosed: enclosed::Enclosed,
+    /// Only see whether the command asks its model through us: it runs in the workspace until its first such call, which is
+    /// answered here; nothing leaves this machine, nothing is checked or signed.
+    #[arg(long, conflicts_with_all = ["suite", "allow_no_suite", "run_dir", "vacant", "events", "max_calls"])]
+    probe: bool,
     /// Write what happens as JSON Lines to the end of this file; it must lie outside the workspace.
     #[arg(long, value_name = "FILE")]
     events: Option<PathBuf>,
@@ -113,7 +119,7 @@ pub(crate) struct Args {
 
 /// Runs the verb and returns its exit code.
 pub(crate) fn run(args: Args) -> u8 {
-    let json = args.json;
+    let (json, probe) = (args.json, args.probe);
     let file = args.events.clone();
     let options = match options(args) {
         Ok(options) => options,
@@ -125,6 +131,9 @@ pub(crate) fn run(args: Args) -> u8 {
     };
     if let Err(error) = stop_on_signals(&options.interrupted) {
         return output::usage(&format!("signals cannot be handled: {error}"));
+    }
+    if probe {
+        return probe::probe(options, json);
     }
     let status = Status::new(options.inherit_stdin, Arc::clone(&options.interrupted));
     let ran = desk::run::run(&options, &|event| {
@@ -157,7 +166,7 @@ fn options(args: Args) -> Result<Options, String> {
         || args.max_calls.is_some()
         || args.max_bytes.is_some()
         || (args.enclosed.enclose && args.calls != "ignore");
-    if asked && args.calls == "ignore" {
+    if (asked || args.probe) && args.calls == "ignore" {
         return Err("--calls ignore contradicts an option of the proxy: drop one".to_owned());
     }
     let record_calls = match args.calls.as_str() {
@@ -269,16 +278,8 @@ pub(crate) fn lines(report: &Report) -> Vec<String> {
         say("attempts", format!("{} of at most {}", report.attempts_used, report.max_attempts));
     }
     say("agent", agent(report));
-    if let Some(counts) = &report.calls {
-        say("calls", calls(counts));
-        if counts.model_succeeded() == 0 {
-            let loud = paint("NO MODEL CALL WAS RECORDED", Tone::Warn);
-            say("calls", format!("{loud}: this run is not mediated, and verify will say VOID"));
-            say(
-                "go on",
-                "the agent may ignore the variables: see `touchstone agents` and --agent".to_owned(),
-            );
-        }
+    for (label, text) in calls(report) {
+        say(label, text);
     }
     for (label, text) in enclosed::lines(report) {
         say(label, text);
@@ -335,7 +336,24 @@ fn agent(report: &Report) -> String {
     if strays { format!("{ended}; what it left running was ended") } else { ended }
 }
 
-fn calls(counts: &wire::Counts) -> String {
+/// What is known of the agent's model calls. A run without one says so aloud, and what to do.
+fn calls(report: &Report) -> Vec<(&'static str, String)> {
+    let Some(counts) = &report.calls else {
+        let loud = paint("NOT RECORDED", Tone::Warn);
+        return vec![("calls", format!("{loud} (--calls record, or --agent NAME)"))];
+    };
+    let mut lines = vec![("calls", counted(counts))];
+    if counts.model_succeeded() == 0 {
+        let loud = paint("NO MODEL CALL WAS RECORDED", Tone::Warn);
+        lines.push(("calls", format!("{loud}: this run is not mediated, and verify will say VOID")));
+        let why = "the agent may ignore the variables: see `touchstone agents`, --agent and --probe";
+        lines.push(("go on", why.to_owned()));
+        lines.push(("go on", "an agent that asks no model runs with --calls ignore".to_owned()));
+    }
+    lines
+}
+
+fn counted(counts: &wire::Counts) -> String {
     let answered = counts.model_succeeded();
     let failed = counts.model.all() - answered - counts.model.of(wire::Outcome::Blocked);
     let other = counts.other.all() - counts.other.of(wire::Outcome::Blocked);

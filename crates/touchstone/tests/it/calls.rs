@@ -64,7 +64,7 @@ fn answer(mut stream: TcpStream, status: u16) -> String {
 }
 
 /// An agent that asks its model `n` times and writes `text` as its work. What it says to the model holds what it can see.
-fn asking(n: u32, path: &str, text: &str) -> String {
+pub(super) fn asking(n: u32, path: &str, text: &str) -> String {
     format!(
         "import os, json, urllib.request, urllib.error\n\
          body = json.dumps([sorted(k for k in os.environ), os.getcwd(), os.listdir('.')]).encode()\n\
@@ -196,6 +196,14 @@ fn a_run_that_reached_no_model_is_void() {
     for_people.args(asked.get_args().filter(|word| *word != "--json")).env("OPENAI_BASE_URL", &answers.base);
     let text = String::from_utf8(for_people.output().unwrap().stdout).unwrap();
     assert!(text.contains("NO MODEL CALL WAS RECORDED") && text.contains("0 of models answered"), "{text}");
+    assert!(text.contains("--probe") && text.contains("--calls ignore"), "{text}");
+    // And one whose calls nobody recorded says that.
+    let stage = Stage::python(&[MUL]);
+    let asked = command(&stage, None, &["--calls", "auto"], &["true"]);
+    let mut for_people = Command::new(asked.get_program());
+    for_people.args(asked.get_args().filter(|word| *word != "--json")).env_remove("OPENAI_BASE_URL");
+    let text = String::from_utf8(for_people.output().unwrap().stdout).unwrap();
+    assert!(text.contains("NOT RECORDED (--calls record"), "{text}");
 }
 
 /// Attempts count their own calls; the verdict counts all, and the chain is the peer's shape.

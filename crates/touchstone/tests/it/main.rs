@@ -23,6 +23,7 @@ mod keys;
 mod made_runs;
 mod peer;
 mod places;
+mod probe;
 mod record;
 mod retry;
 mod room;
