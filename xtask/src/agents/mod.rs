@@ -47,7 +47,7 @@ pub fn ask(words: &[String]) -> Result<Ask, String> {
 pub fn run(ask: &Ask) -> Result<bool, String> {
     let root = root();
     let all = agents(&root)?;
-    for name in ask.only.iter().filter(|name| !all.iter().any(|agent| agent.name == **name)) {
+    if let Some(name) = ask.only.iter().find(|name| !all.iter().any(|agent| agent.name == **name)) {
         return Err(format!("{name} is not in examples/agents/agents.toml"));
     }
     let wanted: Vec<&Agent> =
