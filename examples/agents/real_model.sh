@@ -57,6 +57,7 @@ place=$(mktemp -d)
 pid=
 stop() { [ -z "$pid" ] || { kill "$pid" 2>/dev/null; wait "$pid" 2>/dev/null || true; pid=; }; }
 trap 'stop; rm -rf "$place"' EXIT
+trap 'exit 1' INT TERM HUP
 key=sk-the-real-key-of-this-run
 
 serve() { # NAME FILE

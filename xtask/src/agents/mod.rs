@@ -47,7 +47,8 @@ pub fn ask(words: &[String]) -> Result<Ask, String> {
 pub fn run(ask: &Ask) -> Result<bool, String> {
     let root = root();
     let all = agents(&root)?;
-    if let Some(name) = ask.only.iter().find(|name| !all.iter().any(|agent| agent.name == **name)) {
+    let known = |name: &&String| all.iter().any(|agent| agent.name == **name);
+    if let Some(name) = ask.only.iter().find(|name| !known(name)) {
         return Err(format!("{name} is not in examples/agents/agents.toml"));
     }
     let wanted: Vec<&Agent> =
@@ -63,7 +64,7 @@ pub fn run(ask: &Ask) -> Result<bool, String> {
             rows.push(row);
         }
     }
-    let all_well = rows.iter().all(|row| row.problems.is_empty() && row.not_installed.is_none());
+    let all_well = rows.iter().all(|row| row.problems.is_empty());
     if !ask.check {
         report::write(&root, &all, rows)?;
     }
@@ -71,13 +72,21 @@ pub fn run(ask: &Ask) -> Result<bool, String> {
 }
 
 fn trials(root: &Path, desk: &Path, agent: &Agent) -> Result<Vec<Row>, String> {
-    let folder = match install::install(agent) {
-        Ok(folder) => folder,
-        Err(why) => return Ok(vec![Row::not_installed(agent, why)]),
+    let folder = match (install::install(agent), agent.trials.is_empty()) {
+        (Ok(folder), false) => folder,
+        // Known not to be had: what is expected.
+        (Err(why), true) => return Ok(vec![Row::not_installed(agent, why)]),
+        (Err(why), false) => {
+            let mut row = Row::not_installed(agent, why);
+            row.problems.push("it could be installed when the table was written".to_owned());
+            return Ok(vec![row]);
+        }
+        (Ok(_), true) => {
+            let mut row = Row::of(agent, "");
+            row.problems.push("it can be installed here: give it a trial".to_owned());
+            return Ok(vec![row]);
+        }
     };
-    if agent.trials.is_empty() {
-        return Ok(vec![Row::not_installed(agent, "it installs here now: give it a trial".to_owned())]);
-    }
     agent.trials.iter().map(|trial| trial::both(root, desk, agent, trial, &folder)).collect()
 }
 
