@@ -134,7 +134,7 @@ fn summary(folder: &Folder, facts: &Facts, ending: &Ending, wall_ms: u64, files:
         .with("layer", triple.layer)
         .with("reason", triple.reason);
     let plan = &facts.plan;
-    Object::new()
+    let told = Object::new()
         .with("task_id", folder.task_id.as_str())
         .with("arm", folder.arm)
         .with("desk_version", env!("CARGO_PKG_VERSION"))
@@ -167,10 +167,6 @@ fn summary(folder: &Folder, facts: &Facts, ending: &Ending, wall_ms: u64, files:
         .with("special_files", last.map(|attempt| attempt.specials.clone()).unwrap_or_default())
         .with("suite_unchanged", last.and_then(|attempt| attempt.suite_unchanged))
         .with("sandbox", facts.sandbox.clone().unwrap_or(Value::Null))
-        .with("tier", facts.tier().map(Tier::word))
-        .with("tier_required", facts.enclosing.as_ref().map(|enclosing| enclosing.floor.word()))
-        .with("enclosure", facts.enclosure())
-        .with("enclosure_why", facts.why_not_enclosed())
         .with("isolation", judgement.map(|judgement| judgement.isolation))
         .with("cases", cases_word(judgement))
         .with("visible_passed", judgement.and_then(|judgement| judgement.passed))
@@ -185,8 +181,17 @@ fn summary(folder: &Folder, facts: &Facts, ending: &Ending, wall_ms: u64, files:
         .with("attempts", Value::Array(facts.attempts.iter().map(|attempt| told(folder, attempt)).collect()))
         .with("retry_constants", plan.constants())
         .with("run_wall_ms", wall_ms)
-        .with("files_sha256", files)
-        .into()
+        .with("files_sha256", files);
+    with_tier(told, facts).into()
+}
+
+/// What a run that was to be enclosed says beside that.
+fn with_tier(told: Object, facts: &Facts) -> Object {
+    let Some(enclosing) = &facts.enclosing else { return told };
+    told.with("tier", facts.tier().map(Tier::word))
+        .with("tier_required", enclosing.floor.word())
+        .with("enclosure", facts.enclosure())
+        .with("enclosure_why", facts.why_not_enclosed())
 }
 
 /// One attempt in the summary.

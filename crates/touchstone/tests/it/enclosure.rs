@@ -214,6 +214,12 @@ fn signed_as_b(stage: &Stage, done: &Ran) {
     assert_eq!(verify_tier(stage, "A"), (Some(1), vec!["tier_below_required".to_owned()]));
     let verdict = stage.payload("ws_verdict");
     let enclosure = verdict.get("enclosure").unwrap();
+    let at_end = enclosure.get("end").unwrap().get("answers").unwrap();
+    let of_agents =
+        ["descriptors", "dns", "keeper_memory", "netlink", "other_families", "tcp_outside", "udp"];
+    for name in of_agents {
+        assert_eq!(vectors::text(at_end, name), "blocked", "{name}");
+    }
     assert_eq!(enclosure.get("start").unwrap().get("answers"), enclosure.get("end").unwrap().get("answers"));
     assert_eq!(stage.payload("ws_attempt").get("enclosure"), Some(enclosure));
     assert_eq!(ledger_says(enclosure), None);
