@@ -29,6 +29,8 @@ fn frames_pass_and_are_logged() {
     let mut got = [0; 12];
     stream.read_exact(&mut got).unwrap();
     assert_eq!(&got, b"\x89\x00\x01\x03one\x80\x03two");
+    // The upstream hangs up first; who does is what the record says.
+    assert_eq!(stream.read(&mut got).unwrap(), 0);
     drop(stream);
     assert!(desk.proxy().quiesce(PATIENCE));
     let row = desk.only_row();
