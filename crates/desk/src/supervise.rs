@@ -21,7 +21,7 @@ use rustix::fs::{MemfdFlags, OFlags, SealFlags};
 use rustix::pipe::{PipeFlags, pipe_with};
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
-use std::os::fd::{OwnedFd, RawFd};
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -60,6 +60,8 @@ pub enum Output {
     Capture,
     /// The desk's own stream.
     Inherit,
+    /// A pipe, from which the desk writes to its own stream: the program does not hold the terminal or the file itself.
+    Pass,
     /// `/dev/null`.
     Null,
 }
@@ -366,6 +368,10 @@ pub(crate) fn launch(
     command.stdin(input(streams.stdin).map_err(system("stdin"))?);
     let (out, stdout) = output(streams.stdout)?;
     let (err, stderr) = output(streams.stderr)?;
+    let onto = (
+        passed(streams.stdout, std::io::stdout().as_fd())?,
+        passed(streams.stderr, std::io::stderr().as_fd())?,
+    );
     command.stdout(out).stderr(err);
     let mut fds = vec![description, control_read, status_write];
     fds.extend(pass);
@@ -383,8 +389,8 @@ pub(crate) fn launch(
         keeper,
         status,
         answer: Vec::new(),
-        stdout: Stream::new(stdout, ceiling),
-        stderr: Stream::new(stderr, ceiling),
+        stdout: Stream::new(stdout, ceiling, onto.0),
+        stderr: Stream::new(stderr, ceiling, onto.1),
         started: Instant::now(),
         patience: job.limits.wall_ms.map(|ms| Duration::from_millis(ms).saturating_add(KEEPER_GRACE)),
     };
@@ -443,13 +449,18 @@ fn output(kind: Output) -> Result<(Stdio, Option<OwnedFd>), StartError> {
     Ok(match kind {
         Output::Null => (Stdio::null(), None),
         Output::Inherit => (Stdio::inherit(), None),
-        Output::Capture => {
+        Output::Capture | Output::Pass => {
             let (read, write) = pair()?;
             rustix::fs::fcntl_setfl(&read, OFlags::NONBLOCK)
                 .map_err(|e| StartError::System("pipe", e.into()))?;
             (write.into(), Some(read))
         }
     })
+}
+
+/// The desk's own stream, where what the program prints is written on to it.
+fn passed(kind: Output, own: BorrowedFd<'_>) -> Result<Option<OwnedFd>, StartError> {
+    (kind == Output::Pass).then(|| own.try_clone_to_owned()).transpose().map_err(system("stream"))
 }
 
 fn lost(strays: Strays, wall: Duration) -> Ended {

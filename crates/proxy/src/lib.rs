@@ -51,7 +51,7 @@ pub struct Proxy {
     address: SocketAddr,
     runtime: Runtime,
     rows: mpsc::Sender<Row>,
-    index: JoinHandle<()>,
+    index: JoinHandle<(u64, Digest)>,
     socket: Option<doors::SocketFile>,
 }
 
@@ -62,6 +62,8 @@ pub struct Ended {
     pub counts: Counts,
     /// Digest of the index: pairs of request and answer in the order of its lines.
     pub digest: Digest,
+    /// Length and digest of the index file as it was written, whatever lies there now; nothing when that is not known.
+    pub index: Option<(u64, Digest)>,
     /// Lines of the index.
     pub rows_n: u64,
     /// Files of requests; another number than `rows_n` says that the record is not whole.
@@ -150,7 +152,7 @@ impl Proxy {
         runtime.shutdown_timeout(CUT_MAX);
         drop(rows);
         // A thread that panicked left its calls open: they are counted as without a line.
-        let _ = index.join();
+        let index = index.join().ok();
         drop(socket);
         let blobs_n = std::fs::read_dir(&shared.config.folder).map_or(0, |entries| {
             let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
@@ -160,6 +162,7 @@ impl Proxy {
         Ended {
             counts: book.counts.clone(),
             digest: wire::digest(&book.pairs),
+            index,
             rows_n: book.pairs.len() as u64,
             blobs_n,
             unindexed_n: book.open + book.lost,

@@ -55,13 +55,14 @@ pub(crate) struct Index {
     file: File,
     /// Length up to the last whole line that is on the disk.
     length: u64,
+    hasher: Hasher,
 }
 
 impl Index {
     pub(crate) fn create(folder: &Path) -> io::Result<Index> {
         let file = create(&folder.join("index.jsonl"))?;
         File::open(folder)?.sync_all()?;
-        Ok(Index { file, length: 0 })
+        Ok(Index { file, length: 0, hasher: Hasher::new() })
     }
 
     fn append(&mut self, rows: &[Row]) -> io::Result<()> {
@@ -72,7 +73,10 @@ impl Index {
         }
         let written = self.file.write_all(&lines).and_then(|()| self.file.sync_data());
         match written {
-            Ok(()) => self.length += lines.len() as u64,
+            Ok(()) => {
+                self.length += lines.len() as u64;
+                self.hasher.update(&lines);
+            }
             // A torn line would make every line before it unreadable for a strict reader.
             Err(_) => self.file.set_len(self.length)?,
         }
@@ -80,8 +84,8 @@ impl Index {
     }
 }
 
-/// The thread of the index. It ends when nobody can send any more.
-pub(crate) fn keep_index(shared: &Arc<Shared>, mut index: Index, mut rows: Receiver<Row>) {
+/// The thread of the index. It ends when nobody can send any more, and gives length and digest of what it wrote.
+pub(crate) fn keep_index(shared: &Arc<Shared>, mut index: Index, mut rows: Receiver<Row>) -> (u64, Digest) {
     while let Some(first) = rows.blocking_recv() {
         let mut batch = vec![first];
         while let Some(row) = (batch.len() < BATCH).then(|| rows.try_recv().ok()).flatten() {
@@ -102,4 +106,5 @@ pub(crate) fn keep_index(shared: &Arc<Shared>, mut index: Index, mut rows: Recei
         shared.book().close(&batch, matches!(written, Ok(true)));
         shared.closed.notify_all();
     }
+    (index.length, index.hasher.finish())
 }

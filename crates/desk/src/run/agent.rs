@@ -47,8 +47,10 @@ impl Agent<'_> {
         let mut start = Start::new(self.command.clone(), &self.folder.workspace);
         start.env = in_folder(self.variables.clone(), &self.folder.workspace);
         start.stdin = if self.options.inherit_stdin { Stdin::Inherit } else { Stdin::Null };
-        start.stdout = if self.options.capture_stdout { Output::Capture } else { Output::Inherit };
-        start.stderr = Output::Inherit;
+        // Who is enclosed holds nothing of the host, also no terminal and no file that the desk was started with.
+        let own = if self.place.is_some() { Output::Pass } else { Output::Inherit };
+        start.stdout = if self.options.capture_stdout { Output::Capture } else { own };
+        start.stderr = own;
         start.limits = Limits { wall_ms: self.options.timeout_ms, ..Limits::unlimited() };
         let laid = self.place.as_ref().map(|place| {
             start.limits = enclose::limits(self.options.timeout_ms);

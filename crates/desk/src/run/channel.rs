@@ -5,8 +5,10 @@ use super::options::Options;
 use crate::agents::environment::{self, Door, Variables};
 use crate::keydir;
 use crate::sandbox::enclosure::{Knocks, SECOND_DOOR};
-use canon::{Digest, Object, Reader, Value, hex};
+use canon::{Digest, Object, Value, hex};
 use proxy::{Config, Event, Keys, Limits, PathPolicy, Proxy, Secret, Upgrades, Upstream, Upstreams};
+use rustix::fs::{Mode as FileMode, OFlags};
+use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -156,9 +158,13 @@ impl Channel {
             .with("count_semantics", semantics(exact))
             .with("faults", Value::Array(faults.collect()))
             .into();
-        // It lies where the agent could have written: what is signed is what the proxy saw, or nothing.
-        let index = std::fs::read(folder.join("index.jsonl")).ok();
-        let index = index.filter(|bytes| read(bytes) == Some((ended.digest, ended.counts.clone())));
+        // It lies where the agent could have written: what is signed is what the proxy wrote, or nothing.
+        let path = folder.join("index.jsonl");
+        let index = ended.index.and_then(|written| as_written(&path, written));
+        if path.symlink_metadata().is_ok_and(|there| !there.is_file()) {
+            // A verifier reads regular files only; what is no index is kept beside it.
+            let _ = std::fs::rename(&path, folder.join("index.jsonl.replaced"));
+        }
         Recorded { counts: ended.counts, digest: ended.digest, exact, quiesced, told, index }
     }
 }
@@ -178,15 +184,18 @@ pub(super) fn wire_name(arm: &str) -> String {
     format!("wire_{arm}")
 }
 
-/// Digest and counts of an index. The digest covers bodies; the counts, how each call ended.
-fn read(index: &[u8]) -> Option<(Digest, Counts)> {
-    let (mut pairs, mut counts) = (Vec::new(), Counts::default());
-    for line in index.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
-        let row = Row::read(&Reader::strict().read(line).ok()?).ok()?;
-        counts.add(&row);
-        pairs.push((row.request_sha256, row.response_sha256));
+/// The bytes of a file that is still what was written. No link is followed, nothing but a regular file of that length is
+/// read: a pipe would wait for ever, a device would never end.
+fn as_written(path: &Path, (bytes_n, digest): (u64, Digest)) -> Option<Vec<u8>> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = std::fs::File::from(rustix::fs::open(path, flags, FileMode::empty()).ok()?);
+    let is = file.metadata().ok()?;
+    if !is.is_file() || is.len() != bytes_n {
+        return None;
     }
-    Some((wire::digest(&pairs), counts))
+    let mut bytes = Vec::new();
+    file.take(bytes_n.saturating_add(1)).read_to_end(&mut bytes).ok()?;
+    (Digest::of(&bytes) == digest).then_some(bytes)
 }
 
 impl Call {

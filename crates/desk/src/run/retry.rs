@@ -201,12 +201,20 @@ pub(super) fn feedback(attempt: u32, max: u32, failures: &str, in_suite: &dyn Fn
         let head = TEMPLATE.replace("{attempt}", &attempt.to_string()).replace("{max}", &max.to_string());
         head.replace("{failures}", failures)
     };
-    let text = fill(failures);
+    let text = fill(&plain(failures));
     let Some(phrase) = rhetoric(&text) else { return Feedback::Text(text) };
     if rhetoric(&fill("")).is_some() || in_suite(phrase) {
         return Feedback::Rhetoric(phrase);
     }
     Feedback::Text(fill(WITHHELD))
+}
+
+/// Control characters as they are written in a program: a zero byte in an argument would keep the next attempt from starting.
+fn plain(failures: &str) -> String {
+    let shown = |c: char| {
+        if c.is_control() && c != '\n' && c != '\t' { c.escape_default().to_string() } else { c.to_string() }
+    };
+    failures.chars().map(shown).collect()
 }
 
 /// The first phrase of rhetoric in a text, whatever its case and line breaks (KS-1).

@@ -102,7 +102,7 @@ impl Asked<'_> {
         }
         match path.parent() {
             Some(prefix) if path.ends_with("bin") || path.ends_with("sbin") => {
-                if self.holds_private(prefix) {
+                if self.holds_private(prefix) || self.keeps_data(prefix) {
                     path.to_path_buf()
                 } else {
                     prefix.to_path_buf()
@@ -110,6 +110,19 @@ impl Asked<'_> {
             }
             _ => path.to_path_buf(),
         }
+    }
+
+    /// Hidden folders of the home directory hold more than programs: key rings, credentials. Of those only what the list
+    /// above names is an installation.
+    fn keeps_data(&self, prefix: &Path) -> bool {
+        let below = |home: &Path, prefix: &Path| {
+            let Ok(inside) = prefix.strip_prefix(home) else { return false };
+            let first = inside.components().next();
+            let hidden = first.is_some_and(|first| first.as_os_str().as_encoded_bytes().starts_with(b"."));
+            hidden && !BELOW_HOME.iter().any(|one| inside.starts_with(one))
+        };
+        let real = (self.home.canonicalize(), prefix.canonicalize());
+        below(self.home, prefix) || matches!(real, (Ok(home), Ok(prefix)) if below(&home, &prefix))
     }
 
     fn take(&self, path: &Path, found: &mut BTreeMap<PathBuf, PathBuf>) {
@@ -154,19 +167,31 @@ mod tests {
             &top,
             &["home/bin", "home/.ssh", "home/.local/bin", "node/bin", "x/node_modules/.bin", "ws/bin"],
         );
+        // Programs are beside credentials and key rings there.
+        folders(&top, &["home/.cargo/bin", "home/.local/share/keyrings", "home/.local/share/bin"]);
         folders(&top, &["real/v1/bin"]);
         std::os::unix::fs::symlink(top.join("real/v1"), top.join("real/current")).unwrap();
         std::fs::write(top.join("agent.py"), "").unwrap();
         let [home, workspace] = ["home", "ws"].map(|name| top.join(name));
         let path =
             ["home/bin", "node/bin", "x/node_modules/.bin", "ws/bin", "real/current/bin", "home", "none"];
-        let path = std::env::join_paths(path.map(|name| top.join(name))).unwrap();
+        let beside = ["home/.cargo/bin", "home/.local/bin", "home/.local/share/bin"];
+        let path = std::env::join_paths(path.into_iter().chain(beside).map(|name| top.join(name))).unwrap();
         let env = [("PATH".into(), path)];
         let command = ["python3".into(), "../agent.py".into(), "../home".into()];
         let asked = Asked { command: &command, env: &env, home: &home, workspace: &workspace, private: &[] };
         let got = asked.readable();
-        let want =
-            ["agent.py", "home/.local/bin", "home/bin", "node", "real/current", "real/v1", "x/node_modules"];
+        let want = [
+            "agent.py",
+            "home/.cargo/bin",
+            "home/.local/bin",
+            "home/.local/share/bin",
+            "home/bin",
+            "node",
+            "real/current",
+            "real/v1",
+            "x/node_modules",
+        ];
         // Beside what the system's own python3 needs, wherever that is.
         let below: Vec<&Path> = got.keys().filter_map(|path| path.strip_prefix(&top).ok()).collect();
         assert_eq!(below, want.map(Path::new));

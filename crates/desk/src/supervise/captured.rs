@@ -1,7 +1,8 @@
 //! What a program printed: the first and the last half of the ceiling, and how much it was in all.
 
+use rustix::event::{PollFd, PollFlags, poll};
 use std::collections::VecDeque;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 
 /// Output of a run, cut in the middle when it was longer than the ceiling.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -74,16 +75,32 @@ impl Keeping {
     }
 }
 
+/// Writes all; who reads no more loses it, as with a pipe of its own.
+fn pass_on(onto: BorrowedFd<'_>, mut bytes: &[u8]) {
+    while !bytes.is_empty() {
+        match rustix::io::write(onto, bytes) {
+            Ok(n) => bytes = &bytes[n..],
+            Err(rustix::io::Errno::INTR) => {}
+            Err(rustix::io::Errno::AGAIN) => {
+                let _ = poll(&mut [PollFd::from_borrowed_fd(onto, PollFlags::OUT)], None);
+            }
+            Err(_) => return,
+        }
+    }
+}
+
 /// One captured output: the pipe until it ends, and what is kept of it.
 #[derive(Debug)]
 pub(super) struct Stream {
     pipe: Option<OwnedFd>,
     keeping: Keeping,
+    /// Where it is written on to as it comes, instead of being kept.
+    onto: Option<OwnedFd>,
 }
 
 impl Stream {
-    pub(super) fn new(pipe: Option<OwnedFd>, ceiling_bytes: u64) -> Stream {
-        Stream { pipe, keeping: Keeping::new(ceiling_bytes) }
+    pub(super) fn new(pipe: Option<OwnedFd>, ceiling_bytes: u64, onto: Option<OwnedFd>) -> Stream {
+        Stream { pipe, keeping: Keeping::new(ceiling_bytes), onto }
     }
 
     /// Reads once; false when there is nothing to read at the moment or any more.
@@ -96,7 +113,10 @@ impl Stream {
                 false
             }
             Ok(n) => {
-                self.keeping.take(&buffer[..n]);
+                match &self.onto {
+                    Some(onto) => pass_on(onto.as_fd(), &buffer[..n]),
+                    None => self.keeping.take(&buffer[..n]),
+                }
                 true
             }
             Err(_) => false,

@@ -262,6 +262,32 @@ fn an_agent_that_edits_the_record_is_refused() {
     }
 }
 
+/// What lies in the index's place is never waited for, followed, or signed when the proxy has not written it.
+#[test]
+fn an_agent_that_replaces_the_record_is_refused() {
+    if !has("an_agent_that_replaces_the_record_is_refused", "python3") {
+        return;
+    }
+    let model = Model::start(200);
+    let put = [
+        "os.remove(p); os.mkfifo(p)",
+        "os.remove(p); os.symlink('/dev/zero', p)",
+        "os.remove(p); os.mkdir(p)",
+        "os.rename(p, '../kept'); os.symlink('../../kept', p)",
+        "t = open(p).read(); open(p, 'w').write(t.replace(':', ': ', 1))",
+    ];
+    for put in put {
+        let stage = Stage::python(&[MUL]);
+        let forge = format!(
+            "\nimport os\np = '../run/wire_RUN-ON/index.jsonl'\nwhile not open(p).read().endswith('\\n'): pass\n{put}\n"
+        );
+        let ran = run(&stage, Some(&model), &[], &(asking(1, "/chat/completions", RIGHT) + &forge));
+        ran.is(20, "delivery_unfit");
+        let (verdict, code, answer) = verify(&stage.path("run"));
+        assert_eq!((verdict.as_str(), code), ("OK", Some(0)), "{put}: {answer:?}");
+    }
+}
+
 #[test]
 fn what_cannot_be_recorded_is_void_and_limits_hold() {
     if !has("what_cannot_be_recorded_is_void_and_limits_hold", "python3") {

@@ -109,6 +109,28 @@ fn every_attempt_fails() {
 }
 
 /// The first command is the one without the desk; a later one ends with the text.
+/// A delivery must not be able to choose void: what it makes a check say may hold any byte.
+#[test]
+fn feedback_holds_no_control_character() {
+    if !has("feedback_holds_no_control_character", "python3") {
+        return;
+    }
+    let check = "def check_said():\n    said = open('said').read()\n    assert said == 'ok', said\n";
+    let agent = [
+        "/bin/sh",
+        "-c",
+        "printf 'a\\0b\\033[31m' > said; printf '%s' \"$1\" > ../prompt",
+        "sh",
+        "go{VACANT_FEEDBACK}",
+    ];
+    let stage = Stage::python(&[check]);
+    let options = ["--retry", "revise", "--feedback-into", "prompt", "--max-attempts", "2"];
+    ran(stage.command_line(&options, &agent).output().unwrap()).is(20, "attempts_exhausted");
+    let prompt = fs::read_to_string(stage.path("prompt")).unwrap();
+    assert!(prompt.contains("a\\u{0}b\\u{1b}[31m"), "{prompt}");
+    is_ok(&stage);
+}
+
 #[test]
 fn feedback_in_the_prompt() {
     if !has("feedback_in_the_prompt", "python3") {
