@@ -516,7 +516,7 @@ let (read, written) = (document(&text), document(&text).to_json());
 #[test]
 fn two_spellings_of_one_value_are_not_swapped() {
     let table = table(MIXED);
-    for text in ["{\"seq\":[[0.0e0,0.0e-1]]}", "{\"seq\":[1,1.0]}"] {
+    for text in ["{\"seq\":[[0.0e0,0.0e-1]]}", "{\"seq\":[1,1.0]}", "{\"a\":[0.0e0,0.1e-6]}"] {
         let document = document(text);
         let sensitivity = Canonicaliser::new(&table).sensitivity(&document).unwrap();
         assert!(sensitivity.unseen.is_empty() && sensitivity.disagree.is_empty(), "{text}");

@@ -6,7 +6,7 @@
 //! checked: an evenly spread sample of the changes is made in the document, which is then hashed from the start; where
 //! the two answers differ, the path is named as a fault of this build.
 
-use super::decimal::{next_unit, push_fixed, same_value};
+use super::decimal::{next_unit, push_fixed};
 use super::form::{Canonicaliser, keeps_order};
 use super::node::Node;
 use super::path::shown_path;
@@ -169,7 +169,9 @@ impl Canonicaliser<'_> {
                 if wanted == Wanted::Kept && !items.is_empty() {
                     found(node, route, Change::Remove);
                     let ordered = keeps_order(&self.schema.place(at).rule, items, inner);
-                    if let (true, Some(place)) = (ordered, unlike_neighbours(items)) {
+                    if let (true, Some(place)) =
+                        (ordered, unlike_neighbours(items, self.schema.place(at).scale))
+                    {
                         found(node, route, Change::Swap(place));
                     }
                 }
@@ -292,18 +294,21 @@ fn change_inside(node: &mut Node<'_>) {
 }
 
 /// The position of two neighbours that are not equal.
-fn unlike_neighbours(items: &[Node<'_>]) -> Option<usize> {
-    items.windows(2).position(|pair| !alike(&pair[0], &pair[1]))
+fn unlike_neighbours(items: &[Node<'_>], scale: u32) -> Option<usize> {
+    items.windows(2).position(|pair| !alike(&pair[0], &pair[1], scale))
 }
 
-/// Whether two values say the same: a number has many spellings, and members have no order.
-fn alike(a: &Node<'_>, b: &Node<'_>) -> bool {
+/// Whether two values say the same: a number has many spellings and what lies below the scale is not kept, and members
+/// have no order.
+fn alike(a: &Node<'_>, b: &Node<'_>, scale: u32) -> bool {
     match (a, b) {
-        (Node::Number(a), Node::Number(b)) => same_value(a, b),
-        (Node::List(a), Node::List(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| alike(a, b)),
+        (Node::Number(_), Node::Number(_)) => scalar_text(a, scale) == scalar_text(b, scale),
+        (Node::List(a), Node::List(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| alike(a, b, scale))
+        }
         (Node::Map(a), Node::Map(b)) => {
             let member = |(name, value): &(_, Node<'_>)| {
-                b.iter().any(|(other, there)| other == name && alike(value, there))
+                b.iter().any(|(other, there)| other == name && alike(value, there, scale))
             };
             a.len() == b.len() && a.iter().all(member)
         }
