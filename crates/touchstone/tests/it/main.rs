@@ -30,6 +30,7 @@ mod room;
 mod run;
 mod stage;
 mod stop;
+mod streams;
 mod suites;
 mod verify;
 mod verify_claims;
