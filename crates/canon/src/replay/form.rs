@@ -71,6 +71,13 @@ impl<'t> Canonicaliser<'t> {
         Ok(Form { text })
     }
 
+    /// The canonical text of an element of the list at `at`.
+    pub(crate) fn element_text(&mut self, node: &Node<'_>, at: u32) -> Result<String, FormError> {
+        let mut walk = self.begin(None);
+        walk.element(node, at)?;
+        Ok(walk.out)
+    }
+
     /// The same, and every value that was dropped, in the order of the canonical form.
     pub(crate) fn form_and_dropped(&mut self, node: &Node<'_>) -> Result<(Form, Vec<Dropped>), FormError> {
         let (text, dropped) = self.walk(node, Some(Vec::new()))?;
@@ -107,15 +114,13 @@ impl<'t> Canonicaliser<'t> {
         node: &Node<'_>,
         dropped: Option<Vec<Dropped>>,
     ) -> Result<(String, Option<Vec<Dropped>>), FormError> {
-        let mut walk = Walk {
-            table: self.table,
-            schema: &mut self.schema,
-            out: String::new(),
-            members: Vec::new(),
-            dropped,
-        };
+        let mut walk = self.begin(dropped);
         walk.value(node, 0)?;
         Ok((walk.out, walk.dropped))
+    }
+
+    fn begin<'n>(&mut self, dropped: Option<Vec<Dropped>>) -> Walk<'_, 'n> {
+        Walk { table: self.table, schema: &mut self.schema, out: String::new(), members: Vec::new(), dropped }
     }
 }
 

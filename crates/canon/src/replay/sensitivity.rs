@@ -134,6 +134,13 @@ impl Canonicaliser<'_> {
         Ok(reverse)
     }
 
+    /// The position of two neighbours whose canonical texts differ: spellings, what lies below the scale and what is dropped
+    /// have no order that could be changed.
+    fn unlike_neighbours(&mut self, items: &[Node<'_>], at: u32) -> Option<usize> {
+        let mut same = |a, b| self.element_text(a, at).ok() == self.element_text(b, at).ok();
+        items.windows(2).position(|pair| pair[0] != pair[1] && !same(&pair[0], &pair[1]))
+    }
+
     /// Calls `found` for every place that can be changed, in document order.
     fn visit(&mut self, node: &Node<'_>, wanted: Wanted, found: &mut dyn FnMut(&Node<'_>, &[usize], Change)) {
         self.visit_from(node, (0, false), wanted, &mut Vec::new(), found);
@@ -169,9 +176,7 @@ impl Canonicaliser<'_> {
                 if wanted == Wanted::Kept && !items.is_empty() {
                     found(node, route, Change::Remove);
                     let ordered = keeps_order(&self.schema.place(at).rule, items, inner);
-                    if let (true, Some(place)) =
-                        (ordered, unlike_neighbours(items, self.schema.place(at).scale))
-                    {
+                    if let Some(place) = ordered.then(|| self.unlike_neighbours(items, at)).flatten() {
                         found(node, route, Change::Swap(place));
                     }
                 }
@@ -290,29 +295,6 @@ fn change_inside(node: &mut Node<'_>) {
         // Not a unit more: the ledger's form of a large float would not show it.
         Node::Number(token) => *token = Cow::Borrowed(if token == "7" { "8" } else { "7" }),
         scalar => *scalar = another(scalar, 0),
-    }
-}
-
-/// The position of two neighbours that are not equal.
-fn unlike_neighbours(items: &[Node<'_>], scale: u32) -> Option<usize> {
-    items.windows(2).position(|pair| !alike(&pair[0], &pair[1], scale))
-}
-
-/// Whether two values say the same: a number has many spellings and what lies below the scale is not kept, and members
-/// have no order.
-fn alike(a: &Node<'_>, b: &Node<'_>, scale: u32) -> bool {
-    match (a, b) {
-        (Node::Number(_), Node::Number(_)) => scalar_text(a, scale) == scalar_text(b, scale),
-        (Node::List(a), Node::List(b)) => {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| alike(a, b, scale))
-        }
-        (Node::Map(a), Node::Map(b)) => {
-            let member = |(name, value): &(_, Node<'_>)| {
-                b.iter().any(|(other, there)| other == name && alike(value, there, scale))
-            };
-            a.len() == b.len() && a.iter().all(member)
-        }
-        _ => a == b,
     }
 }
 
