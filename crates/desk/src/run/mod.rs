@@ -20,7 +20,7 @@ pub use channel::upstream_is_named;
 pub use event::{EVENTS_SCHEMA, Event, Phase};
 pub use ledger::receipts::tier::{Tier, lacks};
 pub use options::Options;
-pub use record::Report;
+pub use record::{Calls, Report};
 pub use retry::{FEEDBACK_FILE, FeedbackInto, PLACEHOLDER, Retry};
 pub use usage::UsageError;
 
@@ -139,7 +139,7 @@ fn run_phases(options: &Options, watch: Watch<'_>) -> Result<Report, RunError> {
         }
     };
     facts.recorded = channel.ok().flatten().map(Channel::stop);
-    if facts.recorded.as_ref().is_some_and(|recorded| recorded.index.is_none()) && !ending.stop.is_void() {
+    if facts.recorded.is_some() && facts.whole_record().is_none() && !ending.stop.is_void() {
         let code = GateReason::RunDirTampered.code();
         let why = format!("{code}: the record of the agent's calls was changed");
         ending = Ending { judgement: ending.judgement, ..Ending::of(StopReason::DeliveryUnfit, why) };

@@ -212,10 +212,14 @@ impl Facts {
             .with("requests_seen", seen.map(|(_, requests)| requests))
     }
 
-    /// Calls of the whole run; nothing when they were not recorded, or when somebody else wrote into the record.
+    /// What the proxy left; nothing when calls were not recorded, or when somebody else wrote into the record.
+    pub(super) fn whole_record(&self) -> Option<&Recorded> {
+        self.recorded.as_ref().filter(|recorded| recorded.index.is_some())
+    }
+
+    /// Calls of the whole run; nothing as above.
     pub(super) fn requests_seen(&self) -> Option<u64> {
-        let whole = self.recorded.as_ref().filter(|recorded| recorded.index.is_some());
-        whole.map(|recorded| recorded.counts.requests_seen())
+        self.whole_record().map(|recorded| recorded.counts.requests_seen())
     }
 
     fn rc(&self) -> Option<i64> {
@@ -272,7 +276,7 @@ impl Facts {
     pub(super) fn verdict(&self, ending: &Ending, summary_sha256: Digest, row: &Value) -> Value {
         let accepted = ending.stop.accepted();
         let void = ending.stop.is_void();
-        let recorded = self.recorded.as_ref().filter(|recorded| recorded.index.is_some());
+        let recorded = self.whole_record();
         let seen = recorded.map(|recorded| (recorded.digest, recorded.counts.requests_seen()));
         let mut verdict = Facts::traffic(self.base(), seen)
             .with("wire_quiesced", recorded.map(|recorded| recorded.quiesced))

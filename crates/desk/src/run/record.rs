@@ -16,6 +16,17 @@ use std::path::PathBuf;
 use std::time::Instant;
 use verdict::StopReason;
 
+/// What is known of the agent's calls.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Calls {
+    /// They did not go through a proxy of ours.
+    NotRecorded,
+    /// Somebody else wrote into their record: nothing is measured.
+    RecordChanged,
+    /// Calls by class and end.
+    Counted(wire::Counts),
+}
+
 /// What the user is told.
 #[derive(Clone, Debug)]
 pub struct Report {
@@ -35,8 +46,8 @@ pub struct Report {
     pub attempts_used: i64,
     /// Attempts allowed.
     pub max_attempts: u32,
-    /// Calls by class and end; nothing when they were not recorded.
-    pub calls: Option<wire::Counts>,
+    /// What is known of the agent's calls.
+    pub calls: Calls,
     /// Exit code of the agent, minus the signal; nothing when it did not end by itself.
     pub agent_rc: Option<i64>,
     /// The agent was ended at its limit.
@@ -105,7 +116,7 @@ pub(super) fn finish(
     if let Some(judgement) = ending.judgement.as_ref().filter(|_| facts.attempts.is_empty()) {
         add(format!("{}.json", folder.of_attempt("visible", 1)), json_line(&judgement.record));
     }
-    if let Some(index) = facts.recorded.as_ref().and_then(|recorded| recorded.index.as_ref()) {
+    if let Some(index) = facts.whole_record().and_then(|recorded| recorded.index.as_ref()) {
         // It lies there already, as the proxy wrote it.
         signed_files.set(&index_name(folder.arm), Digest::of(index));
     }
@@ -278,7 +289,11 @@ fn report(folder: &Folder, journal: &Journal, facts: &Facts, ending: &Ending, su
         trouble: ending.trouble.clone(),
         attempts_used: facts.attempts_used(),
         max_attempts: facts.plan.max_attempts,
-        calls: facts.recorded.as_ref().map(|recorded| recorded.counts.clone()),
+        calls: match (&facts.recorded, facts.whole_record()) {
+            (None, _) => Calls::NotRecorded,
+            (Some(_), None) => Calls::RecordChanged,
+            (_, Some(recorded)) => Calls::Counted(recorded.counts.clone()),
+        },
         agent_rc: agent.and_then(|agent| agent.rc),
         agent_timed_out: agent.is_some_and(|agent| agent.timed_out),
         ws_start_sha256_v2: facts.start.v2,

@@ -9,7 +9,7 @@ use crate::output::{self, Tone, paint};
 use canon::{Value, shown};
 use desk::agents::Preset;
 use desk::gate::Judgement;
-use desk::run::{FeedbackInto, Options, Report, Retry, RunError};
+use desk::run::{Calls, FeedbackInto, Options, Report, Retry, RunError};
 use desk::sandbox::{Choice, Level};
 use events::Events;
 use status::Status;
@@ -338,9 +338,16 @@ fn agent(report: &Report) -> String {
 
 /// What is known of the agent's model calls. A run without one says so aloud, and what to do.
 fn calls(report: &Report) -> Vec<(&'static str, String)> {
-    let Some(counts) = &report.calls else {
-        let loud = paint("NOT RECORDED", Tone::Warn);
-        return vec![("calls", format!("{loud} (--calls record, or --agent NAME)"))];
+    let counts = match &report.calls {
+        Calls::NotRecorded => {
+            let loud = paint("NOT RECORDED", Tone::Warn);
+            return vec![("calls", format!("{loud} (--calls record, or --agent NAME)"))];
+        }
+        Calls::RecordChanged => {
+            let loud = paint("NOT MEASURED", Tone::Warn);
+            return vec![("calls", format!("{loud}: their record was changed"))];
+        }
+        Calls::Counted(counts) => counts,
     };
     let mut lines = vec![("calls", counted(counts))];
     if counts.model_succeeded() == 0 {

@@ -96,6 +96,21 @@ fn run(stage: &Stage, model: Option<&Model>, options: &[&str], script: &str) -> 
     ran(command(stage, model, options, &["python3", "-c", script]).output().unwrap())
 }
 
+/// What the same run says to people, on both streams.
+fn said(stage: &Stage, model: Option<&Model>, options: &[&str], agent: &[&str]) -> String {
+    let asked = command(stage, model, options, agent);
+    let mut for_people = Command::new(asked.get_program());
+    for_people.args(asked.get_args().filter(|word| *word != "--json"));
+    for (name, value) in asked.get_envs() {
+        match value {
+            Some(value) => for_people.env(name, value),
+            None => for_people.env_remove(name),
+        };
+    }
+    let output = for_people.output().unwrap();
+    String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
+}
+
 fn calls(stage: &Stage) -> (String, Value) {
     let (verdict, _, answer) = stage.verify();
     let chain = &vectors::list(&vectors::list(&answer, "runs")[0], "chains")[0];
@@ -191,18 +206,12 @@ fn a_run_that_reached_no_model_is_void() {
         assert_eq!(verdict, "VOID", "{name}: {answer:?}");
     }
     let stage = Stage::python(&[MUL]);
-    let asked = command(&stage, Some(&answers), &[], &["true"]);
-    let mut for_people = Command::new(asked.get_program());
-    for_people.args(asked.get_args().filter(|word| *word != "--json")).env("OPENAI_BASE_URL", &answers.base);
-    let text = String::from_utf8(for_people.output().unwrap().stdout).unwrap();
+    let text = said(&stage, Some(&answers), &[], &["true"]);
     assert!(text.contains("NO MODEL CALL WAS RECORDED") && text.contains("0 of models answered"), "{text}");
     assert!(text.contains("--probe") && text.contains("--calls ignore"), "{text}");
     // And one whose calls nobody recorded says that.
     let stage = Stage::python(&[MUL]);
-    let asked = command(&stage, None, &["--calls", "auto"], &["true"]);
-    let mut for_people = Command::new(asked.get_program());
-    for_people.args(asked.get_args().filter(|word| *word != "--json")).env_remove("OPENAI_BASE_URL");
-    let text = String::from_utf8(for_people.output().unwrap().stdout).unwrap();
+    let text = said(&stage, None, &["--calls", "auto"], &["true"]);
     assert!(text.contains("NOT RECORDED (--calls record"), "{text}");
 }
 
@@ -259,6 +268,11 @@ fn an_agent_that_edits_the_record_is_refused() {
         assert_eq!(stage.payload("ws_verdict").get("requests_seen"), Some(&Value::Null));
         let (verdict, code, answer) = verify(&stage.path("run"));
         assert_eq!((verdict.as_str(), code), ("OK", Some(0)), "{answer:?}");
+        // The same again, for people: what was forged is not counted on the screen either.
+        let again = Stage::python(&[MUL]);
+        let script = asking(1, "/chat/completions", RIGHT) + &forge;
+        let text = said(&again, Some(&model), &[], &["python3", "-c", &script]);
+        assert!(text.contains("NOT MEASURED: their record was changed") && !text.contains("VOID"), "{text}");
     }
 }
 
