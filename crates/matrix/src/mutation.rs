@@ -9,18 +9,20 @@ use std::collections::BTreeSet;
 pub struct Mutation {
     /// Its name, as scenarios write it.
     pub name: String,
-    /// What it does.
+    /// What it does, or how a scenario first turned red.
     pub what: String,
     /// Where it was planted: phase and field.
     pub planted: String,
     /// Scenarios that it turned red.
     pub caught_by: BTreeSet<String>,
+    /// A test beside the scenarios that turns red; it counts as no scenario. Empty where there is none.
+    pub beside: String,
     /// Where the first difference or failure was found; nothing when nothing caught it.
     pub blamed: Option<String>,
 }
 
 impl Mutation {
-    /// Whether something turned red.
+    /// Whether a scenario turned red.
     pub fn is_caught(&self) -> bool {
         !self.caught_by.is_empty()
     }

@@ -1,7 +1,7 @@
 //! One page that needs nothing else: no script, no request, both colour schemes, a phone or a wide screen.
 
 use super::markdown::says;
-use super::{Facts, grouped, interval, signed, svg, word};
+use super::{Facts, MUTATION_COLUMNS, MUTATIONS_FROM, grouped, interval, signed, svg, word};
 use crate::records::Kind;
 use std::fmt::Write as _;
 
@@ -324,24 +324,24 @@ fn mutations(out: &mut String, facts: &Facts<'_>) {
     let words = match all.len() {
         0 => "Not run for this report.".to_owned(),
         n => format!(
-            "{caught} of {n} turned a scenario red, {right} of them were blamed on the place where they were planted."
+            "{caught} of {n} turned a scenario red, {right} were blamed on the place where they were planted. {MUTATIONS_FROM}"
         ),
     };
     section(out, "mutations", "Planted faults", &words);
     if !all.is_empty() {
         let row = |one: &crate::mutation::Mutation| {
             let by: Vec<&str> = one.caught_by.iter().map(String::as_str).collect();
-            let by = if by.is_empty() {
-                pill("failed").replace("failed", "nothing")
-            } else {
-                escape(&by.join(", "))
+            let by = match by.is_empty() {
+                true if one.beside.is_empty() => pill("failed").replace("failed", "nothing"),
+                true => "no scenario".to_owned(),
+                false => escape(&by.join(", ")),
             };
             let sign = if one.is_blamed_right() { "\u{2713} " } else { "" };
             let blamed = format!("{sign}{}", escape(one.blamed.as_deref().unwrap_or_default()));
-            vec![code(&one.name), escape(&one.what), escape(&one.planted), by, blamed]
+            vec![code(&one.name), escape(&one.planted), by, escape(&one.what), escape(&one.beside), blamed]
         };
         let rows: Vec<Vec<String>> = all.iter().map(row).collect();
-        table(out, &["fault", "what it does", "planted in", "turned red", "blamed on"], &rows);
+        table(out, &MUTATION_COLUMNS, &rows);
     }
     out.push_str("</section>\n");
 }

@@ -139,6 +139,7 @@ fn mutation(mutation: &Mutation) -> Object {
         .with("what", mutation.what.as_str())
         .with("planted", mutation.planted.as_str())
         .with("caught_by", mutation.caught_by.iter().map(String::as_str).collect::<Vec<_>>())
+        .with("beside", mutation.beside.as_str())
         .with("blamed", mutation.blamed.as_deref())
 }
 

@@ -1,6 +1,6 @@
 //! Markdown, for people and for diffs. Foreign text is plain text: nothing in it is markup.
 
-use super::{Facts, grouped, interval, signed, word};
+use super::{Facts, MUTATION_COLUMNS, MUTATIONS_FROM, grouped, interval, signed, word};
 use crate::records::{Kind, Record};
 use std::fmt::Write as _;
 
@@ -141,17 +141,27 @@ fn mutations(out: &mut String, facts: &Facts<'_>) {
         out.push_str("\n## Planted faults\n\nNot run for this report.\n");
         return;
     }
-    table(out, "Planted faults", &["fault", "what it does", "planted in", "turned red", "blamed on"]);
+    table(out, "Planted faults", &MUTATION_COLUMNS);
     for one in facts.mutations {
         let caught: Vec<&str> = one.caught_by.iter().map(String::as_str).collect();
-        let caught = if caught.is_empty() { "**nothing**".to_owned() } else { plain(&caught.join(", ")) };
+        let caught = match caught.is_empty() {
+            true if one.beside.is_empty() => "**nothing**".to_owned(),
+            true => "no scenario".to_owned(),
+            false => plain(&caught.join(", ")),
+        };
+        let beside = plain(&one.beside);
         let blamed = one.blamed.as_deref().map_or_else(String::new, plain);
         let (name, what, planted) = (plain(&one.name), plain(&one.what), plain(&one.planted));
-        put!(out, "| {name} | {what} | {planted} | {caught} | {blamed} |\n");
+        put!(out, "| {name} | {planted} | {caught} | {what} | {beside} | {blamed} |\n");
     }
     let caught = facts.mutations.iter().filter(|one| one.is_caught()).count();
     let right = facts.mutations.iter().filter(|one| one.is_blamed_right()).count();
-    put!(out, "\n{caught} of {} caught, {right} blamed on the right place.\n", facts.mutations.len());
+    let n = facts.mutations.len();
+    put!(
+        out,
+        "\n{caught} of {n} turned a scenario red, {right} were blamed on the place where they were planted. "
+    );
+    put!(out, "{MUTATIONS_FROM}\n");
 }
 
 fn failing(out: &mut String, facts: &Facts<'_>) {

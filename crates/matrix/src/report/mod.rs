@@ -39,6 +39,13 @@ pub struct Facts<'a> {
     pub ts_build: &'a str,
 }
 
+/// The table of planted faults.
+const MUTATION_COLUMNS: [&str; 6] =
+    ["fault", "planted in", "scenario that turned red", "first red", "and beside the scenarios", "blamed on"];
+/// Where the table comes from: it is no part of the run that is reported.
+const MUTATIONS_FROM: &str = "The table comes with this build, made by its test `mutations` with a few units for each fault; it \
+                              was not made by the run reported here.";
+
 /// Failing units that a report lists; the rest is counted.
 const FAILING_MAX: usize = 100;
 

@@ -97,12 +97,12 @@ fn mutation(line: &Value) -> Mutation {
     let red = line.get("red").and_then(Value::as_str);
     let scenario = red.map(|_| text("scenario"));
     // What the test of the room shows beside the scenario: it blames phase and field, and holds that they are these.
-    let room = format!("room: {}", text("in_the_room"));
     Mutation {
         name: text("name"),
         what: red.map_or_else(String::new, |red| format!("first red: {red}")),
         planted: text("planted"),
-        caught_by: scenario.into_iter().chain([room]).collect(),
+        caught_by: scenario.into_iter().collect(),
+        beside: format!("room: {}", text("in_the_room")),
         blamed: Some(text("blamed")).filter(|blamed| !blamed.is_empty()),
     }
 }

@@ -191,6 +191,7 @@ fn invented_mutations() -> Vec<Mutation> {
         planted: planted.into(),
         caught_by: by.iter().map(|one| (*one).to_owned()).collect(),
         blamed: blamed.map(str::to_owned),
+        beside: String::new(),
     };
     vec![
         mutation(
