@@ -329,6 +329,7 @@ fn agent(report: &Report) -> String {
     let ended = match report.agent_rc {
         _ if report.agent_timed_out => "ended at its time limit".to_owned(),
         Some(code) if code < 0 => format!("ended by signal {} (decides nothing)", -code),
+        Some(code) if report.head.is_none() => format!("exit code {code}"),
         Some(code) => format!("exit code {code} (decides nothing)"),
         None => "did not run to an end".to_owned(),
     };
@@ -350,12 +351,35 @@ fn calls(report: &Report) -> Vec<(&'static str, String)> {
         Calls::Counted(counts) => counts,
     };
     let mut lines = vec![("calls", counted(counts))];
-    if counts.model_succeeded() == 0 {
-        let loud = paint("NO MODEL CALL WAS RECORDED", Tone::Warn);
-        lines.push(("calls", format!("{loud}: this run is not mediated, and verify will say VOID")));
+    // An agent that was never started asked nobody, and that is not its fault.
+    if counts.model_succeeded() == 0 && report.attempts_used > 0 {
+        let none =
+            if counts.requests_seen() == 0 { "NO MODEL CALL WAS RECORDED" } else { "NO MODEL ANSWERED" };
+        let then = if report.head.is_some() { ", and verify will say VOID" } else { "" };
+        lines.push(("calls", format!("{}: this run is not mediated{then}", paint(none, Tone::Warn))));
+        lines.extend(why_none(counts, report.tier.is_some()));
+    }
+    lines
+}
+
+/// Why no model answered, as far as the record says, and what helps.
+fn why_none(counts: &wire::Counts, enclosed: bool) -> Vec<(&'static str, String)> {
+    let mut lines = Vec::new();
+    if counts.requests_seen() == 0 {
         let why = "the agent may ignore the variables: see `touchstone agents`, --agent and --probe";
         lines.push(("go on", why.to_owned()));
-        lines.push(("go on", "an agent that asks no model runs with --calls ignore".to_owned()));
+        if !enclosed {
+            lines.push(("go on", "an agent that asks no model runs with --calls ignore".to_owned()));
+        }
+        return lines;
+    }
+    for (error, n) in &counts.errors {
+        lines.push(("calls", format!("{n} ended with {}", error.code())));
+    }
+    if counts.errors.contains_key(&wire::CallError::Sink) {
+        let name = "say where the model is: OPENAI_BASE_URL, ANTHROPIC_BASE_URL or VACANT_RUN_UPSTREAM_OPENAI=URL; or \
+                    --allow-public-upstream";
+        lines.push(("go on", name.to_owned()));
     }
     lines
 }

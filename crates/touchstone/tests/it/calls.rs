@@ -209,6 +209,20 @@ fn a_run_that_reached_no_model_is_void() {
     let text = said(&stage, Some(&answers), &[], &["true"]);
     assert!(text.contains("NO MODEL CALL WAS RECORDED") && text.contains("0 of models answered"), "{text}");
     assert!(text.contains("--probe") && text.contains("--calls ignore"), "{text}");
+    // An agent that asked, and whose model nobody named, does not ignore anything.
+    let stage = Stage::python(&[MUL]);
+    let ask = asking(1, "/chat/completions", RIGHT);
+    let text = said(&stage, None, &["--calls", "record"], &["python3", "-c", &ask]);
+    let plain = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        plain.contains("NO MODEL ANSWERED") && plain.contains("1 ended with unspecified_upstream_sink"),
+        "{text}"
+    );
+    assert!(plain.contains("say where the model is") && !plain.contains("may ignore"), "{text}");
+    // Without a receipt nothing is said of one.
+    let stage = Stage::python(&[MUL]);
+    let text = said(&stage, Some(&answers), &["--vacant", "0"], &["true"]);
+    assert!(!text.contains("VOID") && !text.contains("decides nothing"), "{text}");
     // And one whose calls nobody recorded says that.
     let stage = Stage::python(&[MUL]);
     let text = said(&stage, None, &["--calls", "auto"], &["true"]);
