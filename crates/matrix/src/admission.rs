@@ -7,6 +7,7 @@ use crate::plan::{Plan, is_holdout};
 use crate::records::{Kind, Record, Records};
 use crate::shard::Shard;
 use crate::store::Folder;
+use crate::unit::Unit;
 use canon::{Digest, Object, Value};
 use ledger::identity::Identity;
 use std::collections::BTreeMap;
@@ -112,6 +113,20 @@ pub fn recognise<W>(plan: &Plan<'_, W>, run_id: &str, records: &Records) -> Resu
     Ok(Admission { run_id: run_id.to_owned(), gate_hash: gate, plan_digest, freeze, again })
 }
 
+/// Whether a signed record takes a holdout unit.
+pub(crate) fn takes(claim: &Record, unit: &Unit) -> bool {
+    let ranges = claim.payload.get("units").and_then(|units| units.get(&row_of(unit))?.as_str());
+    let held = |index| {
+        parse_ranges(ranges.unwrap_or_default()).iter().any(|(low, high)| (*low..=*high).contains(&index))
+    };
+    unit.index().is_some_and(held)
+}
+
+/// How a claim names what belongs together.
+fn row_of(unit: &Unit) -> String {
+    format!("{}/{}/{}", unit.scenario, unit.arm, unit.identity)
+}
+
 fn frozen(all: &[Record], gate: Digest) -> Option<&Record> {
     all.iter().find(|record| record.kind == Kind::Freeze && gate_of(record) == Some(gate))
 }
@@ -134,8 +149,7 @@ fn claim<W>(plan: &Plan<'_, W>, run_id: &str, freeze: &Record) -> Object {
     let manifest = plan.manifest();
     let mut indices: BTreeMap<String, Vec<u64>> = BTreeMap::new();
     for unit in plan.whole().iter().filter(|unit| is_holdout(unit)) {
-        let row = format!("{}/{}/{}", unit.scenario, unit.arm, unit.identity);
-        indices.entry(row).or_default().extend(unit.index());
+        indices.entry(row_of(unit)).or_default().extend(unit.index());
     }
     let mut units = Object::new();
     for (row, indices) in indices {

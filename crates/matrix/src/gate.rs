@@ -35,6 +35,10 @@ canon::codes! {
         NotHoldout = "matrix_not_holdout",
         /// Holdout units were run again under the same freeze.
         HoldoutAgain = "matrix_holdout_again",
+        /// The signed record of how the run ended says something else.
+        RecordDiffers = "matrix_record_differs",
+        /// No signed record says how a run of holdout units ended.
+        NotEnded = "matrix_run_not_signed",
     }
 }
 
@@ -158,7 +162,7 @@ pub fn judge<W>(
         title: scenario.title,
         planned: planned.len() as u64,
         ran: outcomes.len() as u64,
-        ticks: outcomes.iter().map(|outcome| outcome.ticks).sum(),
+        ticks: outcomes.iter().fold(0, |ticks, outcome| ticks.saturating_add(outcome.ticks)),
         checks: totals(scenario, header, outcomes),
         reached: reached(scenario, outcomes),
         findings: Vec::new(),
@@ -208,7 +212,7 @@ fn totals<W>(scenario: &Scenario<W>, header: &Header, outcomes: &[Outcome]) -> B
     for outcome in outcomes {
         for (check, made) in &outcome.checks {
             let total = totals.entry(check.clone()).or_default();
-            total.made += made;
+            total.made = total.made.saturating_add(*made);
             total.runs += u64::from(*made > 0);
         }
         for failure in &outcome.failures {
@@ -216,7 +220,8 @@ fn totals<W>(scenario: &Scenario<W>, header: &Header, outcomes: &[Outcome]) -> B
         }
         let unnamed = outcome.failures_n.saturating_sub(outcome.failures.len() as u64);
         if unnamed > 0 {
-            totals.entry(UNNAMED.to_owned()).or_default().failed += unnamed;
+            let total = totals.entry(UNNAMED.to_owned()).or_default();
+            total.failed = total.failed.saturating_add(unnamed);
         }
     }
     for (check, total) in &mut totals {

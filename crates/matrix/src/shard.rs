@@ -16,13 +16,16 @@ pub struct Shard {
     of: u64,
 }
 
+/// Most parts of a plan.
+const PARTS_MAX: u64 = 65_536;
+
 impl Shard {
     /// All of it.
     pub const WHOLE: Shard = Shard { number: 1, of: 1 };
 
-    /// The part `number` of `of`, from 1.
+    /// The part `number` of `of`, from 1; no more parts than anybody has machines.
     pub fn new(number: u64, of: u64) -> Option<Shard> {
-        (1..=of).contains(&number).then_some(Shard { number, of })
+        (of <= PARTS_MAX && (1..=of).contains(&number)).then_some(Shard { number, of })
     }
 
     /// Reads `i/n`.
@@ -110,6 +113,8 @@ pub fn merge(folders: &[PathBuf]) -> Result<Merged, Problem> {
     let mut outcomes: BTreeMap<Unit, Outcome> = BTreeMap::new();
     let mut seen: BTreeMap<Shard, u64> = BTreeMap::new();
     let mut run_ids = BTreeSet::new();
+    // A folder that is given twice is one.
+    let folders: BTreeSet<&PathBuf> = folders.iter().collect();
     for path in folders {
         let (mut members, lines) = Folder::peek(path)?;
         let foreign = || Problem::ForeignFolder(path.clone());
@@ -184,7 +189,9 @@ mod tests {
     #[test]
     fn a_shard_has_one_text() {
         assert_eq!(Shard::parse("2/3").unwrap().to_string(), "2/3");
-        for text in ["", "0/3", "4/3", "1/0", "01/3", "1", "1/2/3", "-1/3"] {
+        for text in
+            ["", "0/3", "4/3", "1/0", "1/65537", "1/18446744073709551615", "01/3", "1", "1/2/3", "-1/3"]
+        {
             assert_eq!(Shard::parse(text), None, "{text}");
         }
     }

@@ -2,6 +2,7 @@
 //! no path and no machine in it (ruling 7: pass 0, fail 1, yellow 2).
 
 use crate::Problem;
+use crate::admission::takes;
 use crate::compare::Comparison;
 use crate::freeze::{Definition, gate_of};
 use crate::gate::{self, Fault, Judgement};
@@ -53,6 +54,8 @@ impl Word {
     }
 }
 
+/// The check of what was held out.
+const FREEZE: &str = "FREEZE";
 /// The layer of every triple of the matrix.
 const LAYER: &str = "matrix";
 
@@ -67,6 +70,8 @@ pub struct Standing {
     pub frozen: bool,
     /// Whether holdout units were run that another run took under the same freeze.
     pub again: bool,
+    /// Second runs were saved and loaded on their way.
+    pub reloaded: bool,
     /// Comparisons with runs of other processes, builds and machines, with a name that is the same everywhere.
     pub compared: Vec<(String, Comparison)>,
     /// What else lowers it, such as machines that it did not run on.
@@ -74,8 +79,8 @@ pub struct Standing {
 }
 
 impl Standing {
-    /// How what lies in run folders was run, as their manifest and the signed records say: frozen is what every one of its
-    /// runs took under a freeze record.
+    /// How what lies in run folders was run, as their manifest and the signed records say: frozen is when records of its runs
+    /// took every holdout unit that is there, under a freeze record.
     ///
     /// # Errors
     /// The manifest is of other scenarios, or of another configuration.
@@ -91,12 +96,16 @@ impl Standing {
             records.of(Kind::Holdout).find(of_run)
         };
         let claims: Vec<Option<&Record>> = merged.run_ids.iter().map(claim).collect();
+        let taken = |unit: &Unit| claims.iter().flatten().any(|claim| takes(claim, unit));
+        let all_taken = merged.outcomes.keys().filter(|unit| is_holdout(unit)).all(taken);
+        let varied = merged.members.get("second").and_then(|second| second.get("varied")?.as_array());
         let again = |record: &Record| record.payload.get("again").is_some_and(|again| !again.is_null());
         let set = if text("set") == Set::Holdout.word() { Set::Holdout } else { Set::Calibration };
         Ok(Standing {
             set,
             exhaustive: merged.members.get("exhaustive").and_then(Value::as_bool).unwrap_or_default(),
-            frozen: freeze.is_some() && !claims.is_empty() && claims.iter().all(Option::is_some),
+            frozen: freeze.is_some() && !claims.is_empty() && claims.iter().all(Option::is_some) && all_taken,
+            reloaded: varied.is_some_and(|varied| varied.len() > 1),
             again: claims.into_iter().flatten().any(again),
             compared: Vec::new(),
             lowered: Vec::new(),
@@ -148,7 +157,7 @@ pub fn conclude<W>(
         gate::judge(scenario, header, world, planned, outcomes)
     };
     let judgements: Vec<Judgement> = linted.scenarios().map(judge).collect();
-    let mut checks = vec![frozen(outcomes, standing), twice(outcomes)];
+    let mut checks = vec![frozen(outcomes, standing), twice(outcomes, standing)];
     checks.extend(compared(standing));
     if !standing.lowered.is_empty() {
         let lowered = standing.lowered.iter().cloned();
@@ -181,7 +190,7 @@ pub fn conclude<W>(
 /// RC-PAS-02: what was run is the holdout set, under a freeze record, for the first time.
 fn frozen(outcomes: &BTreeMap<Unit, Outcome>, standing: &Standing) -> Check {
     let holdout = outcomes.keys().filter(|unit| is_holdout(unit)).count() as u64;
-    let mut check = Check::new("FREEZE", "holdout seeds ran once, under a freeze record", holdout, "runs");
+    let mut check = Check::new(FREEZE, "holdout seeds ran once, under a freeze record", holdout, "runs");
     if standing.set != Set::Holdout || !standing.frozen {
         let detail = "calibration seeds, or no freeze record: this says nothing about what was not looked at";
         check.findings.push(Fault::NotHoldout.lowers(standing.set.word().to_owned(), detail));
@@ -192,14 +201,13 @@ fn frozen(outcomes: &BTreeMap<Unit, Outcome>, standing: &Standing) -> Check {
     check
 }
 
-fn twice(outcomes: &BTreeMap<Unit, Outcome>) -> Check {
+fn twice(outcomes: &BTreeMap<Unit, Outcome>, standing: &Standing) -> Check {
     let both = outcomes.values().filter(|outcome| outcome.twice.is_some()).count();
     let check = Check::new("TWICE", "every run was made twice", both as u64, "runs");
     let once = outcomes.len() - both;
-    check.with(
-        (once > 0)
-            .then(|| Fault::Once.lowers(format!("{once} of {} runs", outcomes.len()), "made once only")),
-    )
+    let made_once = || Fault::Once.lowers(format!("{once} of {} runs", outcomes.len()), "made once only");
+    let never_saved = || Fault::Once.lowers("second runs".to_owned(), "none was saved and loaded");
+    check.with((once > 0).then(made_once)).with((both > 0 && !standing.reloaded).then(never_saved))
 }
 
 /// Runs elsewhere that must be equal; nothing where there is none.
@@ -227,6 +235,33 @@ fn replay_digest(outcomes: &BTreeMap<Unit, Outcome>) -> Digest {
         hasher.update(format!("{unit}\0{}\n", crate::outcome::hex16(outcome.state_hash)).as_bytes());
     }
     hasher.finish()
+}
+
+/// Holds a conclusion drawn later to what was signed when the run ended: the same outcomes, the same colour. Nothing is added
+/// where they agree, so that the verdict hash is that of the run.
+pub fn held_to(conclusion: &mut Conclusion, run_id: &str, records: &Records) {
+    let signed = records.of(Kind::Run).filter(|record| record.text("run_id") == run_id).last();
+    let holdout =
+        conclusion.report.checks.iter().any(|check| check.id == FREEZE && check.findings.is_empty());
+    let colour = Word::of(conclusion.report.colour()).code();
+    let finding = match signed {
+        None if holdout => Some(Fault::NotEnded.lowers(run_id.to_owned(), "nobody signed how it ended")),
+        None => None,
+        Some(record) => {
+            let said = record.payload.get("verdict").and_then(|verdict| verdict.get("reason")?.as_str());
+            let outcomes = record.text("outcomes_sha256") == conclusion.outcomes_digest.to_hex();
+            let differs = match () {
+                () if !outcomes => Some("other outcomes were signed"),
+                () if said != Some(colour) => Some("another result was signed"),
+                () => None,
+            };
+            differs.map(|why| Fault::RecordDiffers.fails(format!("record {}", record.number), why))
+        }
+    };
+    if let Some(finding) = finding {
+        let check = Check::new("RECORD", "the signed record of the run says the same", 1, "records");
+        conclusion.report.checks.push(check.with(Some(finding)));
+    }
 }
 
 /// Signs the record of a run that ended: its evidence class, its replay hash and its verdicts.

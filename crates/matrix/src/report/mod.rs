@@ -186,7 +186,7 @@ impl Facts<'_> {
 
     /// Ticks of all runs, each counted once.
     pub(crate) fn ticks(&self) -> u64 {
-        self.conclusion.judgements.iter().map(|judgement| judgement.ticks).sum()
+        self.conclusion.judgements.iter().fold(0, |ticks, judgement| ticks.saturating_add(judgement.ticks))
     }
 }
 

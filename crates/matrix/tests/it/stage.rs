@@ -248,6 +248,7 @@ pub(crate) fn standing(set: Set) -> Standing {
         exhaustive: false,
         frozen: set == Set::Holdout,
         again: false,
+        reloaded: true,
         compared: Vec::new(),
         lowered: Vec::new(),
     }

@@ -7,7 +7,8 @@ use crate::stage::{
 use matrix::gate::Fault;
 use matrix::plan::Selection;
 use matrix::scenario::Set;
-use matrix::verdict::{Conclusion, Word, conclude, sign};
+use matrix::shard::merge;
+use matrix::verdict::{Conclusion, Standing, Word, conclude, held_to, sign};
 use matrix::{Outcome, Scenario, Unit};
 use std::collections::BTreeMap;
 use verdict::registry;
@@ -248,4 +249,85 @@ fn every_code_is_registered() {
         assert_eq!(registry.get(*code).map(|reason| reason.layer.as_str()), Some("matrix"), "{code}");
     }
     assert_eq!(t02().id, "T02");
+}
+
+/// A run that failed and was signed so stays red, whatever is put into its folder afterwards.
+#[test]
+fn a_conclusion_is_held_to_the_record_of_the_run() {
+    let (stage, scenarios) = (Stage::new(), scenarios());
+    let linted = linted(&scenarios);
+    stage.freeze(&linted);
+    let (world, plan) = (World::with("broken"), holdout(&linted));
+    let failed = stage.run(&plan, "run", &world, 1);
+    let red = concluded(&linted, &failed, &world, Set::Holdout);
+    let held = |conclusion: &Conclusion| {
+        let mut held = conclusion.clone();
+        held_to(&mut held, failed.run_id(), &stage.records());
+        (held.report.colour(), reasons(&held).pop())
+    };
+    let finding = |code: Fault, place: &str| Some((code.code(), place.to_owned()));
+    let clean = with_fault(&World::default());
+    assert_eq!(held(&clean), (Colour::Yellow, finding(Fault::NotEnded, failed.run_id())));
+
+    let gate = plan.definition().gate_hash();
+    sign(&red, failed.run_id(), gate, &mut stage.records(), identity()).unwrap();
+    let number = format!("record {}", stage.records().all().len());
+    assert_eq!(held(&clean), (Colour::Red, finding(Fault::RecordDiffers, &number)));
+    let mut same = red.clone();
+    held_to(&mut same, failed.run_id(), &stage.records());
+    assert_eq!(same.report.verdict_hash(), red.report.verdict_hash(), "nothing is added where they agree");
+
+    let mut greener = red.clone();
+    greener.report.checks.iter_mut().for_each(|check| check.findings.clear());
+    assert_eq!(held(&greener), (Colour::Red, finding(Fault::RecordDiffers, &number)));
+}
+
+/// A claim of some units says nothing about the others that lie in the folder.
+#[test]
+fn what_no_claim_took_is_not_frozen() {
+    let (stage, scenarios) = (Stage::new(), scenarios());
+    let linted = linted(&scenarios);
+    stage.freeze(&linted);
+    let world = World::default();
+    let selection = Selection { indices: vec![(50, 54)], ..Selection::all(Set::Holdout) };
+    let part = stage.run(&plan(&linted, selection), "part", &world, 1);
+    let mut merged = merge(&[part.path().to_path_buf()]).unwrap();
+    assert!(Standing::of(&linted, &merged, &stage.records()).unwrap().frozen);
+    let elsewhere = Stage::new();
+    elsewhere.freeze(&linted);
+    merged.outcomes = elsewhere.run(&holdout(&linted), "whole", &world, 1).outcomes().clone();
+    let standing = Standing::of(&linted, &merged, &stage.records()).unwrap();
+    assert!(!standing.frozen);
+    let conclusion = conclude(&linted, &world, &merged.outcomes, &standing).unwrap();
+    assert!(reasons(&conclusion).contains(&(Fault::NotHoldout.code(), "holdout".to_owned())));
+}
+
+/// Second runs that were never saved and loaded show less, and say so.
+#[test]
+fn second_runs_that_were_never_saved_lower_the_class() {
+    let (stage, scenarios) = (Stage::new(), scenarios());
+    let linted = linted(&scenarios);
+    stage.freeze(&linted);
+    let folder = stage.run(&holdout(&linted), "run", &World::default(), 1);
+    let merged = merge(&[folder.path().to_path_buf()]).unwrap();
+    assert!(Standing::of(&linted, &merged, &stage.records()).unwrap().reloaded);
+    let never = Standing { reloaded: false, ..standing(Set::Holdout) };
+    let conclusion = conclude(&linted, &World::default(), folder.outcomes(), &never).unwrap();
+    assert_eq!(reasons(&conclusion), [(Fault::Once.code(), "second runs".to_owned())]);
+}
+
+#[test]
+fn sums_of_forged_outcomes_do_not_overflow() {
+    let (stage, scenarios) = (Stage::new(), scenarios());
+    let linted = linted(&scenarios);
+    let folder = stage.run(&calibration(&linted), "run", &World::default(), 1);
+    let mut outcomes = folder.outcomes().clone();
+    for outcome in outcomes.values_mut() {
+        outcome.ticks = u64::MAX;
+        outcome.checks.values_mut().for_each(|made| *made = u64::MAX);
+        outcome.failures_n = u64::MAX;
+    }
+    let conclusion = conclude(&linted, &World::default(), &outcomes, &standing(Set::Calibration)).unwrap();
+    assert_eq!(conclusion.report.colour(), Colour::Red);
+    assert_eq!(conclusion.judgements[0].ticks, u64::MAX);
 }

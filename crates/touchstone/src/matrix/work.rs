@@ -6,16 +6,17 @@ use crate::output::{Busy, Tone, hanging, line, now_text, paint};
 use ::matrix::admission::{admit, recognise};
 use ::matrix::compare::{by_unit, compare};
 use ::matrix::freeze;
-use ::matrix::plan::Second;
-use ::matrix::records::Records;
+use ::matrix::lint::Linted;
+use ::matrix::plan::{Second, is_holdout};
+use ::matrix::records::{Kind, Records};
 use ::matrix::report::{Facts, html, json_lines, markdown};
 use ::matrix::runner::{End, Options, Progress, run_units};
 use ::matrix::scenario::Pass;
-use ::matrix::scenarios::mutations;
+use ::matrix::scenarios::{Rooms, mutations};
 use ::matrix::shard::{self, Merged, Shard};
 use ::matrix::store::{Folder, write_outcomes};
-use ::matrix::verdict::{Conclusion, Standing, conclude, sign};
-use ::matrix::{Outcome, Problem, Unit};
+use ::matrix::verdict::{Conclusion, Standing, conclude, held_to, sign};
+use ::matrix::{Problem, Unit};
 use ::verdict::report::Colour;
 use canon::Object;
 use desk::keydir;
@@ -56,7 +57,7 @@ pub(super) struct RunArgs {
     #[arg(long, value_name = "I/N", value_parser = part)]
     shard: Option<Shard>,
     /// Take holdout seeds that another run took under this freeze; the reason is recorded and the result is yellow.
-    #[arg(long, value_name = "REASON")]
+    #[arg(long, value_name = "REASON", value_parser = reason)]
     again: Option<String>,
     #[command(flatten)]
     signing: Signing,
@@ -71,6 +72,8 @@ pub(super) struct WorkerArgs {
     which: Which,
     #[arg(long)]
     run_id: String,
+    #[arg(long, value_parser = part)]
+    shard: Shard,
     #[arg(long)]
     out: PathBuf,
     #[arg(long)]
@@ -106,6 +109,10 @@ pub(super) struct MergeArgs {
 
 fn part(text: &str) -> Result<Shard, String> {
     Shard::parse(text).ok_or_else(|| "a part as 1/3 is needed".to_owned())
+}
+
+fn reason(text: &str) -> Result<String, String> {
+    if text.trim().is_empty() { Err("a reason is needed".to_owned()) } else { Ok(text.to_owned()) }
 }
 
 impl Signing {
@@ -171,6 +178,9 @@ pub(super) fn run(args: &RunArgs) -> Result<u8, Problem> {
         line(&format!("{}  the same command goes on from here", paint("STOPPED", Tone::Warn)));
         return Ok(exit::YELLOW);
     }
+    if !args.once {
+        other_process(args, folder.run_id())?;
+    }
     if args.shard.is_some_and(|shard| shard.of() > 1) {
         line(&format!(
             "{}  {} runs; merge the shards to conclude",
@@ -179,42 +189,33 @@ pub(super) fn run(args: &RunArgs) -> Result<u8, Problem> {
         ));
         return Ok(exit::OK);
     }
-    let mut standing = Standing {
-        set: args.which.seeds,
-        exhaustive: args.which.exhaustive,
-        frozen: admission.freeze().is_some(),
-        again: admission.is_again(),
-        compared: Vec::new(),
-        lowered: Vec::new(),
-    };
-    if !args.once {
-        let other = other_process(args, folder.run_id())?;
-        standing.compared.push((OTHER.to_owned(), compare(folder.outcomes(), &other)));
-    }
-    let conclusion = conclude(&linted, &stage.rooms, folder.outcomes(), &standing)?;
+    let parts = std::slice::from_ref(&args.out);
+    let merged = shard::merge(parts)?;
+    let conclusion = concluded(&linted, &stage, &merged, &records, parts)?;
+    let gate = plan.definition().gate_hash();
     if admission.freeze().is_some() {
-        let gate = plan.definition().gate_hash();
-        sign(&conclusion, folder.run_id(), gate, &mut records, args.signing.identity()?)?;
+        sign(&conclusion, &merged.run_id(), gate, &mut records, args.signing.identity()?)?;
     }
-    Ok(tell(&conclusion, plan.definition().gate_hash().to_hex().as_str(), args.json))
+    Ok(tell(&conclusion, &gate.to_hex(), args.json))
 }
 
 /// The same runs once more, in a process of its own, on one thread, in the other order (PC-70).
-fn other_process(args: &RunArgs, run_id: &str) -> Result<BTreeMap<Unit, Outcome>, Problem> {
+fn other_process(args: &RunArgs, run_id: &str) -> Result<(), Problem> {
     let failed = |why: String| Problem::ThreadNotStarted(std::io::Error::other(why));
     let program = std::env::current_exe().map_err(Problem::ThreadNotStarted)?;
     let out = args.out.join(OTHER_PROCESS);
     let mut command = Command::new(program);
     command.args(["matrix", "worker", "--run-id", run_id, "--out"]).arg(&out);
+    command.arg("--shard").arg(args.shard.unwrap_or(Shard::WHOLE).to_string());
     command.args(args.which.words()).arg("--records").arg(&args.signing.records);
     let busy = Busy::default();
     busy.with(Some("the same runs in another process"));
     let output = command.output().map_err(Problem::ThreadNotStarted)?;
     busy.with(None);
-    if !output.status.success() {
-        return Err(failed(String::from_utf8_lossy(&output.stderr).into_owned()));
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(failed(String::from_utf8_lossy(&output.stderr).into_owned())),
     }
-    by_unit(&out)
 }
 
 /// The second process.
@@ -222,7 +223,7 @@ pub(super) fn worker(args: &WorkerArgs) -> Result<u8, Problem> {
     let stage = Stage::new();
     let linted = stage.linted(args.which.stage)?;
     // What is run decides the digest of the plan, and how second runs are made does not.
-    let plan = plan(&linted, &args.which, None)?;
+    let plan = plan(&linted, &args.which, None)?.with_shard(args.shard);
     let records = Records::read(&args.records)?;
     let admission = recognise(&plan, &args.run_id, &records)?;
     let units: Vec<Unit> = plan.units().cloned().collect();
@@ -308,31 +309,34 @@ fn tell(conclusion: &Conclusion, gate: &str, json: bool) -> u8 {
 
 // ---------------------------------------------------------------------------------- report and merge
 
-/// The outcomes of run folders, judged again.
+/// The outcomes of run folders, judged.
 fn concluded(
+    linted: &Linted<'_, Rooms>,
     stage: &Stage,
     merged: &Merged,
     records: &Records,
     folders: &[PathBuf],
-) -> Result<(Conclusion, String), Problem> {
-    let linted = stage.linted(0)?;
-    let mut standing = Standing::of(&linted, merged, records)?;
-    // Of one whole folder the second process is known; parts are compared with nothing.
-    if let [folder] = folders
-        && folder.join(OTHER_PROCESS).exists()
-    {
-        let other = by_unit(&folder.join(OTHER_PROCESS))?;
+) -> Result<Conclusion, Problem> {
+    let mut standing = Standing::of(linted, merged, records)?;
+    if merged.members.get("second").is_some_and(|second| !second.is_null()) {
+        // What the second process left out, or somebody took away, is a run that was not compared.
+        let mut other = BTreeMap::new();
+        for folder in folders.iter().map(|folder| folder.join(OTHER_PROCESS)).filter(|file| file.exists()) {
+            other.extend(by_unit(&folder)?);
+        }
         standing.compared.push((OTHER.to_owned(), compare(&merged.outcomes, &other)));
     }
-    let gate = freeze::Definition::of(&linted).gate_hash().to_hex();
-    Ok((conclude(&linted, &stage.rooms, &merged.outcomes, &standing)?, gate))
+    conclude(linted, &stage.rooms, &merged.outcomes, &standing)
 }
 
 pub(super) fn report(args: &ReportArgs) -> Result<u8, Problem> {
     let stage = Stage::new();
     let records = Records::read(&args.signing.records)?;
-    let merged = shard::merge(std::slice::from_ref(&args.folder))?;
-    let (conclusion, gate) = concluded(&stage, &merged, &records, std::slice::from_ref(&args.folder))?;
+    let linted = stage.linted(0)?;
+    let parts = std::slice::from_ref(&args.folder);
+    let merged = shard::merge(parts)?;
+    let mut conclusion = concluded(&linted, &stage, &merged, &records, parts)?;
+    held_to(&mut conclusion, &merged.run_id(), &records);
     let mutations = mutations();
     let notes = vec![format!("engine {}", env!("CARGO_PKG_VERSION"))];
     let command = |unit: &Unit| format!("touchstone matrix run --unit {unit} --out again");
@@ -355,16 +359,25 @@ pub(super) fn report(args: &ReportArgs) -> Result<u8, Problem> {
         std::fs::write(&path, text).map_err(|error| Problem::NotWritten(path.clone(), error))?;
         line(&path.display().to_string());
     }
-    Ok(tell(&conclusion, &gate, false))
+    Ok(tell(&conclusion, &freeze::Definition::of(&linted).gate_hash().to_hex(), false))
 }
 
 pub(super) fn merge(args: &MergeArgs) -> Result<u8, Problem> {
     let stage = Stage::new();
-    let records = Records::read(&args.signing.records)?;
+    let linted = stage.linted(0)?;
+    let mut records = Records::read(&args.signing.records)?;
     let merged = shard::merge(&args.folders)?.complete()?;
     if let Some(out) = &args.out {
         write_outcomes(out, &merged.outcomes)?;
     }
-    let (conclusion, gate) = concluded(&stage, &merged, &records, &args.folders)?;
-    Ok(tell(&conclusion, &gate, args.json))
+    let conclusion = concluded(&linted, &stage, &merged, &records, &args.folders)?;
+    let gate = freeze::Definition::of(&linted).gate_hash();
+    // Parts sign nothing of how they ended: the whole does, once.
+    let ended = records.of(Kind::Run).any(|record| record.text("run_id") == merged.run_id());
+    if merged.outcomes.keys().any(is_holdout) && !ended {
+        sign(&conclusion, &merged.run_id(), gate, &mut records, args.signing.identity()?)?;
+    }
+    let mut conclusion = conclusion;
+    held_to(&mut conclusion, &merged.run_id(), &records);
+    Ok(tell(&conclusion, &gate.to_hex(), args.json))
 }

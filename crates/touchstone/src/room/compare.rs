@@ -63,7 +63,8 @@ fn log_difference(record: &Record, profile: &Arc<Profile>, log: &Path) -> Result
         },
     );
     made.map_err(|refusal| Wrong::failed(said(&refusal), "nothing was run"))?;
-    let longer = matches!(stored.next(), Some(Ok(line)) if !line.is_empty());
+    // Whatever comes now is not of this run: a line, an empty one, or what cannot be unpacked.
+    let longer = stored.next().is_some();
     Ok(found.or_else(|| longer.then(|| format!("line {}, after the end", number + 1))))
 }
 
@@ -101,7 +102,7 @@ pub(super) fn diff(a: &Path, b: &Path, choice: &profile::Choice, json: bool) -> 
     let found = first_difference(side(&left, &profile)?, side(&right, &profile)?, ticks);
     let longer = found.is_none() && left.ticks != right.ticks;
     if json {
-        print_json(diff_object(found.as_ref(), ticks));
+        print_json(diff_object(found.as_ref(), ticks, longer));
     } else {
         tell_diff(found.as_ref(), ticks, longer);
     }
@@ -123,9 +124,9 @@ fn side<'r>(record: &'r Record, profile: &Arc<Profile>) -> Result<Side<'r>, Wron
     Ok(Side { room, inputs: &record.inputs })
 }
 
-fn diff_object(found: Option<&Difference>, ticks: u64) -> Object {
+fn diff_object(found: Option<&Difference>, ticks: u64, longer: bool) -> Object {
     Object::new()
-        .with("equal", found.is_none())
+        .with("equal", found.is_none() && !longer)
         .with("ticks", ticks)
         .with("tick", found.map(|found| found.tick))
         .with("phase", found.map(|found| found.phase.name()))

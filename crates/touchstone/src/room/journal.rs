@@ -167,7 +167,8 @@ fn show(args: &Args, stored: &[u8]) -> Result<(), Wrong> {
         return Ok(());
     }
     if args.json {
-        line(&String::from_utf8_lossy(stored));
+        // As it is stored, and in letters that no terminal obeys: a log can be anybody's.
+        line(&String::from_utf8_lossy(&canon::compact_ascii(&value)));
     } else {
         line(&sentence(tick, what, object));
     }
@@ -176,10 +177,10 @@ fn show(args: &Args, stored: &[u8]) -> Result<(), Wrong> {
 
 /// One event for a reader: tick, kind, and the members that say what happened.
 fn sentence(tick: u64, what: &str, object: &Object) -> String {
-    let head = format!("{tick:>7}  {what:<13} ");
+    let head = format!("{tick:>7}  {:<13} ", canon::shown(what.as_bytes()));
     let text = |name: &str| match object.get(name) {
         None | Some(Value::Null) => String::new(),
-        Some(Value::Str(text)) => canon::shown(text.as_bytes()),
+        Some(Value::Str(text)) => text.clone(),
         Some(other) => String::from_utf8_lossy(&canon::canonical(other)).into_owned(),
     };
     let words = match what {
@@ -203,7 +204,11 @@ fn sentence(tick: u64, what: &str, object: &Object) -> String {
             .collect::<Vec<_>>()
             .join(" "),
     };
-    hanging(&head, words.trim())
+    // Whatever of the line is foreign is made harmless in one place.
+    match words.trim() {
+        "" => head.trim_end().to_owned(),
+        words => hanging(&head, &canon::shown(words.as_bytes())),
+    }
 }
 
 fn reason(object: &Object, names: &[&str]) -> String {
@@ -231,5 +236,5 @@ fn decision(object: &Object) -> String {
         })
         .collect();
     let rest = if shown.is_empty() { String::new() } else { format!(" | {}", shown.join(" | ")) };
-    format!("tier {tier}: {}{rest}", canon::shown(chosen.as_bytes()))
+    format!("tier {tier}: {chosen}{rest}")
 }

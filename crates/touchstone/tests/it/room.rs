@@ -2,7 +2,10 @@
 
 use super::stage::{touchstone, verify};
 use canon::{Reader, Value};
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use std::fs;
+use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
@@ -91,6 +94,61 @@ fn a_log_of_another_decision_is_noticed_pc_75() {
     exits(at, &["room", "run", "--ticks", "400", "--index", "1", "--out", "b.json", "--log", "b.log.gz"], 0);
     let said = exits(at, &["room", "replay", "a.json", "--log", "b.log.gz"], 1);
     assert!(said.contains("the log is not of this run: line "), "{said}");
+}
+
+/// A log can be anybody's: nothing in it reaches the terminal as a command to the terminal, and nothing may follow its end.
+#[test]
+fn a_forged_log_has_no_power_over_the_terminal() {
+    let folder = folder();
+    let at = folder.path();
+    let packed = |name: &str, lines: &[u8]| {
+        let mut file = GzEncoder::new(fs::File::create(at.join(name)).unwrap(), Compression::fast());
+        file.write_all(lines).unwrap();
+        file.finish().unwrap();
+    };
+    let evil = "\\u001b]0;owned\\u0007\u{9b}2J\u{202e}";
+    let forged = |what: &str, members: &str| format!("{{\"tick\":1,\"what\":\"{what}\",{members}}}\n");
+    let lines = [
+        forged("input", &format!("\"{evil}\":\"{evil}\",\"nested\":[{{\"{evil}\":\"{evil}\"}}]")),
+        forged("edge", &format!("\"item\":\"{evil}\",\"label\":\"{evil}\"")),
+        forged("safety", &format!("\"channel\":\"{evil}\",\"cause\":[\"{evil}\"]")),
+        forged(
+            "decision",
+            &format!(
+                "\"chosen\":\"{evil}\",\"tier\":\"{evil}\",\"candidates\":[{{\"id\":\"{evil}\"}},\
+                 {{\"id\":\"{evil}\",\"rejected\":{{\"reason\":\"{evil}\"}}}}]"
+            ),
+        ),
+        forged(evil, "\"a\":1"),
+    ];
+    packed("evil.gz", lines.concat().as_bytes());
+    for json in [&[][..], &["--json"]] {
+        let said = exits(at, &[&["room", "log", "evil.gz"], json].concat(), 0);
+        assert!(said.lines().count() >= lines.len(), "{said}");
+        let hidden = |ch: char| ch != '\n' && (ch.is_control() || ch == '\u{202e}');
+        assert!(!said.contains(hidden), "{said:?}");
+        assert!(said.contains("owned"), "the text itself is shown: {said}");
+    }
+    exits(at, &["room", "run", "--ticks", "50", "--out", "r.json", "--log", "r.gz"], 0);
+    for tail in ["\n", "garbage", "{}\n"] {
+        let mut bytes = fs::read(at.join("r.gz")).unwrap();
+        packed("tail.gz", tail.as_bytes());
+        bytes.extend(fs::read(at.join("tail.gz")).unwrap());
+        fs::write(at.join("longer.gz"), bytes).unwrap();
+        let said = exits(at, &["room", "replay", "r.json", "--log", "longer.gz"], 1);
+        assert!(said.contains("after the end"), "{tail:?}: {said}");
+    }
+}
+
+#[test]
+fn rooms_of_other_lengths_are_not_equal() {
+    let folder = folder();
+    let at = folder.path();
+    exits(at, &["room", "run", "--ticks", "50", "--out", "a.json"], 0);
+    exits(at, &["room", "run", "--ticks", "60", "--out", "b.json"], 0);
+    let said = exits(at, &["room", "diff", "a.json", "b.json", "--json"], 1);
+    assert!(said.contains("\"equal\":false"), "{said}");
+    assert!(exits(at, &["room", "diff", "a.json", "a.json", "--json"], 0).contains("\"equal\":true"));
 }
 
 #[test]
@@ -191,4 +249,34 @@ fn a_killed_matrix_goes_on_where_it_was() {
     };
     assert_eq!(sorted("cut"), sorted("whole"));
     assert_eq!(sorted("whole").len(), 6);
+}
+
+/// What another process came to is asked for by every conclusion: taken away, edited or never made, it is no pass.
+#[test]
+fn a_second_process_that_is_gone_is_noticed() {
+    let folder = folder();
+    let at = folder.path();
+    let units = ["--unit", "V01/main/mira/3", "--out", "c"];
+    let check = |said: &str, word: &str| {
+        let line = said.lines().find(|line| line.contains(" OTHER ")).unwrap_or_default();
+        assert!(line.starts_with(word), "{word}: {said}");
+    };
+    check(&exits(at, &[&RUN[..], &units].concat(), 2), "holds");
+    let report = ["matrix", "report", "c", "--records", "records", "--out", "p"];
+    exits(at, &[&RUN[..], &["--seeds", "holdout", "--out", "h", "--again", " "]].concat(), 64);
+    check(&exits(at, &report, 2), "holds");
+    // Given twice, a folder is one, and its second process still counts.
+    check(&exits(at, &["matrix", "merge", "c", "c", "--records", "records"], 2), "holds");
+    let other = at.join("c/second-process.jsonl");
+    let whole = fs::read_to_string(&other).unwrap();
+    let (before, after) = whole.split_once("\"state_hash\":\"").unwrap();
+    let digit = if after.starts_with('0') { "1" } else { "0" };
+    fs::write(&other, format!("{before}\"state_hash\":\"{digit}{}", &after[1..])).unwrap();
+    check(&exits(at, &report, 1), "failed");
+    fs::write(&other, "").unwrap();
+    check(&exits(at, &report, 2), "warned");
+    fs::remove_file(&other).unwrap();
+    check(&exits(at, &report, 2), "warned");
+    fs::write(&other, whole).unwrap();
+    check(&exits(at, &report, 2), "holds");
 }
