@@ -99,7 +99,9 @@ impl<'m, W> Plan<'m, W> {
             return Err(Problem::UnitUnknown(unknown.to_string()));
         }
         whole.retain(|unit| selection.takes(unit));
-        if whole.is_empty() {
+        // Indices of scenarios that have none select nothing, rather than everything.
+        let unheard = !selection.indices.is_empty() && whole.iter().all(|unit| unit.index().is_none());
+        if whole.is_empty() || unheard {
             return Err(Problem::NothingSelected);
         }
         Ok(Plan { definition: Definition::of(linted), linted, selection, second, whole, shard })

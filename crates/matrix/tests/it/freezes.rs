@@ -312,6 +312,11 @@ fn what_is_not_there_is_not_selected() {
         of(Selection { indices: vec![(200, 300)], scenarios: vec!["T01".into()], ..all() }),
         "matrix_nothing_selected"
     );
+    // What draws on no seed has no indices: asked for by them, it is nothing and not everything.
+    assert_eq!(
+        of(Selection { indices: vec![(0, 3)], scenarios: vec!["T02".into()], ..all() }),
+        "matrix_nothing_selected"
+    );
     let unit = matrix::Unit::parse("T01/main/mira/50").unwrap();
     assert_eq!(of(Selection { units: vec![unit], ..all() }), "matrix_unit_unknown");
     let arm = plan(&linted, Selection { arms: vec!["T02/all".into()], ..all() });

@@ -220,6 +220,9 @@ fn other_process(args: &RunArgs, run_id: &str) -> Result<(), Problem> {
 
 /// The second process.
 pub(super) fn worker(args: &WorkerArgs) -> Result<u8, Problem> {
+    // It outlives nobody: without this, kill -9 of the run leaves it computing for minutes.
+    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))
+        .map_err(|errno| Problem::ThreadNotStarted(errno.into()))?;
     let stage = Stage::new();
     let linted = stage.linted(args.which.stage)?;
     // What is run decides the digest of the plan, and how second runs are made does not.

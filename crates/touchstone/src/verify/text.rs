@@ -90,6 +90,7 @@ fn print_chain(path: &str, chain: &ChainReport) {
     line(&format!("{}  {path}  {arm}{entries}", word(chain.verdict)));
     if let Some(facts) = &chain.chain {
         print_ends(facts, chain.verdict);
+        print_measured(facts, chain.verdict);
     }
     for failure in &chain.failures {
         indented(&describe(failure));
@@ -112,6 +113,26 @@ fn print_ends(facts: &ChainFacts, verdict: Verdict) {
     if let Some(reason) = &facts.void_reason {
         indented(&format!("void: {}", shown(reason.as_bytes())));
     }
+}
+
+/// What was measured beside the verdict: which calls count, and what the agent could reach. Nothing of a broken chain.
+fn print_measured(facts: &ChainFacts, verdict: Verdict) {
+    if verdict == Verdict::Broken || facts.ends.is_empty() {
+        return;
+    }
+    let calls = facts.calls.as_ref().map_or("calls not recorded".to_owned(), |calls| {
+        format!(
+            "model calls {} answered, {} failed; other {}, blocked {}",
+            calls.model_succeeded_n, calls.model_failed_n, calls.other_n, calls.blocked_n
+        )
+    });
+    let said: Vec<&str> = facts.tiers.keys().map(String::as_str).collect();
+    let tier = match said.as_slice() {
+        [] => "no tier measured".to_owned(),
+        said if facts.tier_inside => format!("tier {}, probed inside", said.join(" and ")),
+        said => format!("tier {} said, not probed inside", said.join(" and ")),
+    };
+    indented(&shown(format!("{calls}; {tier}").as_bytes()));
 }
 
 fn describe_end(end: &TaskEnd) -> String {
