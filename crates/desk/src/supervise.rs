@@ -9,6 +9,7 @@
 //! keeper sees the end of its control pipe). That a pipe is still open ends nothing and delays nothing.
 
 mod captured;
+mod watch;
 
 pub use captured::Captured;
 
@@ -29,6 +30,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+use watch::Watch;
 
 /// How long after the wall limit the keeper may need before the desk ends it itself.
 const KEEPER_GRACE: Duration = Duration::from_secs(30);
@@ -280,9 +282,19 @@ pub struct Running {
     control: OwnedFd,
     asked: Arc<AtomicBool>,
     pump: JoinHandle<Ended>,
+    watch: Option<Watch>,
 }
 
 impl Running {
+    /// Ends the run as soon as `stop` is set, also while somebody waits for it.
+    ///
+    /// # Errors
+    /// The system gives no further descriptor or thread.
+    pub fn ended_by(mut self, stop: &Arc<AtomicBool>) -> io::Result<Running> {
+        self.watch = Some(Watch::new(self.killer()?, Arc::clone(stop))?);
+        Ok(self)
+    }
+
     /// Waits for the end of the run and all of its processes.
     pub fn wait(self) -> Ended {
         let Running { control, pump, .. } = self;
@@ -400,7 +412,7 @@ pub(crate) fn launch(
         ended
     };
     let pump = std::thread::Builder::new().name("run".into()).spawn(body).map_err(system("thread"))?;
-    Ok(Running { control, asked, pump })
+    Ok(Running { control, asked, pump, watch: None })
 }
 
 fn system(what: &'static str) -> impl FnOnce(io::Error) -> StartError {

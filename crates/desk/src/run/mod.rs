@@ -326,7 +326,9 @@ fn confinement(
     }
     let mut establish = Establish::new(options.sandbox, options.floor);
     establish.bait_directory = Some(folder.run_dir.clone());
-    establish.run().map(Some).map_err(Box::new)
+    let sandbox = establish.run().map_err(Box::new)?;
+    // Who stops the desk does not wait for a check that takes its time.
+    Ok(Some(sandbox.ended_by(&options.interrupted)))
 }
 
 /// Whether strays were found and ended; nothing when it could not be measured (10.3c).

@@ -43,6 +43,8 @@ use std::ffi::OsString;
 use std::io;
 use std::os::fd::{OwnedFd, RawFd};
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// How much is taken away from a check. Ordered: more is greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -98,7 +100,7 @@ impl Establish {
     pub fn run(&self) -> Result<Sandbox, Unavailable> {
         let at = |level| -> Result<Sandbox, Cause> {
             let measured = measure::measured(self, level)?;
-            Ok(Sandbox { setting: self.clone(), level, measured, not_full: None })
+            Ok(Sandbox { setting: self.clone(), level, measured, not_full: None, stop: None })
         };
         let floor = self.floor.unwrap_or(Level::None);
         if self.choice == Choice::None {
@@ -170,6 +172,7 @@ pub struct Sandbox {
     level: Level,
     measured: Measured,
     not_full: Option<Cause>,
+    stop: Option<Arc<AtomicBool>>,
 }
 
 impl Sandbox {
@@ -193,9 +196,19 @@ impl Sandbox {
         self.not_full.as_ref()
     }
 
+    /// The same sandbox; what runs in it is ended as soon as `stop` is set.
+    #[must_use]
+    pub fn ended_by(self, stop: &Arc<AtomicBool>) -> Sandbox {
+        Sandbox { stop: Some(Arc::clone(stop)), ..self }
+    }
+
     /// Starts a check.
     pub fn start(&self, spec: Spec) -> Result<Running, StartError> {
-        start_at(&self.setting, self.level, spec)
+        let running = start_at(&self.setting, self.level, spec)?;
+        match &self.stop {
+            None => Ok(running),
+            Some(stop) => running.ended_by(stop).map_err(|error| StartError::System("stop", error)),
+        }
     }
 }
 
