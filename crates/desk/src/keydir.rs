@@ -61,6 +61,14 @@ pub fn fresh() -> io::Result<Identity> {
     Ok(Identity::from_seed(&*random::<32>()?))
 }
 
+/// A fresh word that nobody can guess: 64 hex digits, for a door that asks for one.
+///
+/// # Errors
+/// The system gave no random bytes.
+pub fn token() -> io::Result<String> {
+    Ok(canon::hex(&*random::<32>()?))
+}
+
 /// Makes a key and writes its directory.
 pub fn create(folder: &Path, passphrase: Option<&[u8]>) -> Result<Identity, KeyError> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;

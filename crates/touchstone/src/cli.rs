@@ -1,8 +1,8 @@
 //! Arguments in: the verbs and what they take.
 
 use crate::{
-    agents, attest, certificate, conform, demo, exit, golden, kernel, key, matrix, output, reasons, record,
-    room, run, verify, workspace,
+    agents, attest, certificate, conform, demo, exit, golden, kernel, key, matrix, mcp, output, reasons,
+    record, room, run, verify, workspace,
 };
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Parser, Subcommand};
@@ -53,6 +53,8 @@ enum Verb {
     Room(room::Args),
     /// Run the room's verification matrix over preregistered seeds.
     Matrix(matrix::Args),
+    /// Serve the desk's checks as tools of the Model Context Protocol; advisory.
+    Mcp(mcp::Args),
     /// Make and show signing keys.
     Key(key::Args),
     /// Check answer certificates.
@@ -89,6 +91,7 @@ pub(crate) fn main() -> ExitCode {
         Verb::Kernel(args) => kernel::run(&args),
         Verb::Room(args) => room::run(&args),
         Verb::Matrix(args) => matrix::run(&args),
+        Verb::Mcp(args) => mcp::run(&args),
         Verb::Key(args) => key::run(&args),
         Verb::Certificate(args) => certificate::run(&args),
         Verb::Record(args) => record::run(&args),

@@ -11,6 +11,7 @@ mod golden;
 mod kernel;
 mod key;
 mod matrix;
+mod mcp;
 mod output;
 mod reasons;
 mod record;

@@ -135,8 +135,13 @@ pub(crate) fn now_text() -> String {
 
 /// A usage error: what was wrong and what to do.
 pub(crate) fn usage(text: &str) -> u8 {
-    let _ = writeln!(std::io::stderr().lock(), "touchstone: {text}");
+    note(text);
     crate::exit::USAGE
+}
+
+/// A word beside the answer, on standard error.
+pub(crate) fn note(text: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "touchstone: {text}");
 }
 
 /// What could not be done, where, and what to do, on standard error.

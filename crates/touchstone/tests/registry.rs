@@ -63,6 +63,7 @@ fn emitted() -> Vec<(&'static str, Vec<&'static str>)> {
         ("kernel", danger().iter().map(|pattern| pattern.id).collect()),
         of("kernel", kernel::skill::ModuleFault::CODES),
         of("kernel", kernel::skill::ManifestFault::CODES),
+        of("mcp", mcp::Wrong::CODES),
         of("matrix", matrix::lint::Fault::CODES),
         of("matrix", matrix::Problem::CODES),
         of("matrix", matrix::gate::Fault::CODES),

@@ -43,7 +43,7 @@ const IMPURE: [(&str, &[&str]); 2] = [
 ];
 
 /// Arrows only point down. A crate without a row fails, and so does an edge that is not in its row.
-const EDGES: [(&str, &[&str]); 14] = [
+const EDGES: [(&str, &[&str]); 15] = [
     ("canon", &[]),
     ("wire", &["canon"]),
     ("proxy", &["canon", "wire"]),
@@ -54,12 +54,13 @@ const EDGES: [(&str, &[&str]); 14] = [
     ("desk", &["canon", "ledger", "proxy", "verdict", "wire"]),
     ("cluster", &["canon", "ledger", "verdict", "kernel", "desk"]),
     ("conform", &["canon", "ledger", "verdict", "kernel", "desk"]),
+    ("mcp", &["canon"]),
     ("matrix", &["canon", "ledger", "verdict", "room", "desk"]),
     (
         "touchstone",
         &[
-            "canon", "ledger", "verdict", "kernel", "room", "desk", "cluster", "conform", "matrix", "proxy",
-            "wire",
+            "canon", "ledger", "verdict", "kernel", "room", "desk", "cluster", "conform", "matrix", "mcp",
+            "proxy", "wire",
         ],
     ),
     ("vectors", &["canon"]),

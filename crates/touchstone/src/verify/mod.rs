@@ -3,17 +3,20 @@
 //! This module uses `canon`, `ledger` and `verdict` only, opens no socket, and no file that its arguments do not
 //! name or contain; `cargo xtask tidy` and a test under a seccomp filter hold it to that.
 
+mod entries;
 mod load;
 mod text;
 
 use crate::exit;
 use crate::output;
 use canon::{Digest, Object, Value};
+use entries::Entries;
 use ledger::logbook::{Examined, Line};
 use ledger::receipts::{ChainReport, Facts, Lines, Options, Verdict, batch, totals, verify_run};
 use ledger::{Mode, selftest};
 use load::Target;
 pub(crate) use load::read_regular;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// Check receipts offline: ours and the Python peer's.
@@ -48,6 +51,9 @@ pub(crate) struct Args {
     /// Every verdict must carry at least this enclosure tier.
     #[arg(long, value_name = "TIER", value_parser = ["A", "B", "B'"])]
     require_tier: Option<String>,
+    /// Show what each entry says, too.
+    #[arg(long)]
+    entries: bool,
 }
 
 /// A key is meant as 64 hex digits or as an id; anything else is a slip, not another key.
@@ -93,7 +99,8 @@ pub(crate) fn run(args: &Args) -> u8 {
     let busy = output::Busy::default();
     busy.with(Some("verifying"));
     // One after the other: only one directory is in memory at a time.
-    let checked: Vec<Checked> = paths.iter().map(|path| check(load::read(path), &options)).collect();
+    let checked: Vec<Checked> =
+        paths.iter().map(|path| check(load::read(path), &options, args.entries)).collect();
     busy.with(None);
     let chains_n: usize = checked.iter().map(|checked| checked.chains.len()).sum();
     let anchored = options.expect_head.is_some() || options.expect_count.is_some();
@@ -115,15 +122,22 @@ pub(crate) fn run(args: &Args) -> u8 {
 struct Checked {
     target: Target,
     chains: Vec<ChainReport>,
+    /// By arm, where they were asked for.
+    entries: BTreeMap<String, Entries>,
 }
 
-fn check(mut target: Target, options: &Options) -> Checked {
+fn check(mut target: Target, options: &Options, with_entries: bool) -> Checked {
     let files = std::mem::take(&mut target.files);
     let mut chains = verify_run(&files, options, &OnAllCores);
     if let Some(arm) = &target.arm {
         chains.retain(|chain| chain.arm == *arm);
     }
-    Checked { target, chains }
+    let mut entries = BTreeMap::new();
+    for chain in chains.iter().filter(|_| with_entries) {
+        let file = files.get(&format!("receipts_{}.ndjson", chain.arm));
+        entries.extend(file.map(|file| (chain.arm.clone(), Entries::of(file))));
+    }
+    Checked { target, chains, entries }
 }
 
 /// Everything that was asked, answered.
@@ -155,10 +169,14 @@ impl Answer {
             let problems = one.target.problems.iter().map(|(path, why)| {
                 Value::from(Object::new().with("path", canon::shown(path)).with("why", why.as_str()))
             });
+            let chain = |chain: &ChainReport| match (chain.to_value(), one.entries.get(&chain.arm)) {
+                (Value::Object(object), Some(entries)) => object.with("entries", entries.to_value()).into(),
+                (value, _) => value,
+            };
             Value::from(
                 Object::new()
                     .with("path", canon::shown(one.target.shown.as_os_str().as_encoded_bytes()))
-                    .with("chains", Value::Array(one.chains.iter().map(ChainReport::to_value).collect()))
+                    .with("chains", Value::Array(one.chains.iter().map(chain).collect()))
                     .with("problems", Value::Array(problems.collect())),
             )
         });

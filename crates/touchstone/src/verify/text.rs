@@ -75,6 +75,9 @@ fn print_run(one: &Checked) {
     }
     for chain in &one.chains {
         print_chain(&path, chain);
+        if let Some(entries) = one.entries.get(&chain.arm) {
+            entries.print(INDENT);
+        }
     }
     for (file, why) in &one.target.problems {
         indented(&format!("{}: {}", shown(file), shown(why.as_bytes())));

@@ -21,6 +21,7 @@ mod kernel;
 mod kernel_modules;
 mod keys;
 mod made_runs;
+mod mcp;
 mod peer;
 mod places;
 mod probe;
