@@ -199,6 +199,13 @@ pub struct Entry<F> {
     signature_ok: bool,
 }
 
+impl<F> Entry<F> {
+    /// `branch_id`.
+    pub fn branch(&self) -> &str {
+        &self.branch
+    }
+}
+
 /// Looks at one line: reads it, hashes it, checks its signature.
 pub fn examine<F>(
     line: &Line<'_>,

@@ -64,6 +64,24 @@ fn emitted() -> Vec<(&'static str, Vec<&'static str>)> {
         of("kernel", kernel::skill::ModuleFault::CODES),
         of("kernel", kernel::skill::ManifestFault::CODES),
         of("mcp", mcp::Wrong::CODES),
+        of("delegation", peers::delegation::Refusal::CODES),
+        of("delegation", peers::delegation::Undelivered::CODES),
+        of("delegation", peers::delegation::NotAdmitted::CODES),
+        of("delegation", peers::delegation::Unacceptable::CODES),
+        of("launch", peers::controller::Untemplated::CODES),
+        of("launch", peers::controller::NotAuthorising::CODES),
+        of("ecosystem", peers::ecosystem::Unannounced::CODES),
+        of("ecosystem", peers::ecosystem::ReviewRefusal::CODES),
+        of("ecosystem", peers::ecosystem::PanelRefusal::CODES),
+        of("consent", peers::consent::ConsentError::CODES),
+        of("consent", peers::consent::Problem::CODES),
+        of("quorum chain", peers::quorum::Inadmissible::CODES),
+        of("quorum", peers::quorum::Unbound::CODES),
+        of("quorum chain", peers::quorum::Ungated::CODES),
+        of("quorum", peers::quorum::SuiteGaugeError::CODES),
+        of("quorum", peers::quorum::GaugeStatus::CODES),
+        of("quorum", peers::quorum::BadPanel::CODES),
+        of("quorum", peers::quorum::Upheld::CODES),
         of("matrix", matrix::lint::Fault::CODES),
         of("matrix", matrix::Problem::CODES),
         of("matrix", matrix::gate::Fault::CODES),
@@ -95,9 +113,14 @@ fn danger_patterns_mean_what_the_registry_says() {
 }
 
 /// Codes that several lists share because they mean the same: one entry each. A new one is a decision, not a chance.
-const SHARED: [&str; 13] = [
+const SHARED: [&str; 20] = [
+    "bad_nonce",
     "bad_signature",
     "bad_signature_encoding",
+    "bad_version",
+    "gauge_failed",
+    "gauge_record_missing",
+    "gauge_suite_mismatch",
     "hon_measured_no_source",
     "hon_measured_no_time",
     "hon_simulated_with_source",
@@ -106,8 +129,10 @@ const SHARED: [&str; 13] = [
     "id_not_derived_from_key",
     "no_suite",
     "pass",
+    "task_mismatch",
     "timed_out",
     "unknown_member",
+    "wrong_entry_type",
     "ws_moved_during_freeze",
 ];
 
@@ -210,8 +235,15 @@ const BY_HAND: [&str; 5] = [
     "crates/verdict/src/stop.rs",             // StopReason, in the list above
 ];
 
-/// Tables of words that a row of the wire index may hold: they say what a call was, not why something was decided.
-const WORDS: [&[&str]; 4] = [wire::Wire::CODES, wire::Protocol::CODES, wire::Class::CODES, wire::Mode::CODES];
+/// Tables of words that a row of the wire index or a review may hold: they say what a call was or what is scored, not why
+/// something was decided.
+const WORDS: [&[&str]; 5] = [
+    wire::Wire::CODES,
+    wire::Protocol::CODES,
+    wire::Class::CODES,
+    wire::Mode::CODES,
+    peers::delegation::Dimension::CODES,
+];
 
 /// A new table of codes that nobody added above would escape the comparison.
 #[test]
