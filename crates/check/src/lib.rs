@@ -16,14 +16,17 @@
 mod candidate;
 mod conversation;
 mod detail;
+mod evaluate;
 mod infra;
 pub mod library;
 mod place;
+mod rust;
 mod screen;
 mod server;
 mod worker;
 
 pub use candidate::{Candidate, Language};
 pub use detail::Detail;
+pub use evaluate::{Evaluation, Evaluator, Options, Reuse, Suite};
 pub use infra::CheckInfraError;
 pub use place::Place;

@@ -25,6 +25,7 @@ const CLEAR_PATIENCE: Duration = Duration::from_secs(10);
 const CANDIDATES_MAX: u32 = 5_000;
 
 /// One started interpreter.
+#[derive(Debug)]
 pub(crate) struct Server {
     running: Running,
     control: UnixStream,

@@ -9,7 +9,14 @@
 #[path = "checks/library.rs"]
 mod library;
 
-use check::Place;
+/// Suites that are data against candidates.
+#[path = "checks/native.rs"]
+mod native;
+/// Candidates that look for what is expected.
+#[path = "checks/probes.rs"]
+mod probes;
+
+use check::{Candidate, Evaluator, Options, Place, Reuse};
 use desk::sandbox::{Choice, Establish, Level, Sandbox};
 use std::path::PathBuf;
 use std::process::Command;
@@ -52,4 +59,55 @@ fn places() -> Vec<Place> {
     }
     assert!(all.iter().any(|place| place.level() == Level::None));
     all
+}
+
+/// Something that no candidate knows and every probe recognises.
+fn mark() -> String {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let digest = canon::Digest::of(format!("{}-{number}", std::process::id()).as_bytes()).to_hex();
+    format!("EXPECTED_{}", &digest[..32])
+}
+
+fn evaluator(place: &Place, reuse: Reuse) -> Evaluator<'_> {
+    Evaluator::new(place, Options { timeout: PATIENT, reuse, ..Options::default() })
+}
+
+/// Whether an honest candidate still passes and a wrong one still fails.
+fn honest(evaluator: &mut Evaluator<'_>) -> bool {
+    let suite = Texts::new("twice", &[("[4]", "8")]);
+    let mut run = |source: &str| evaluator.evaluate(&suite, &Candidate::python(source)).unwrap().ok;
+    run("def twice(x):\n    return 2 * x\n") && !run("def twice(x):\n    return 3 * x\n")
+}
+
+/// A suite whose expected values are compared as texts.
+struct Texts {
+    entry_point: String,
+    tests: Vec<(String, String)>,
+}
+
+impl Texts {
+    fn new(entry_point: &str, tests: &[(&str, &str)]) -> Texts {
+        let own = |(arguments, expected): &(&str, &str)| ((*arguments).to_owned(), (*expected).to_owned());
+        Texts { entry_point: entry_point.to_owned(), tests: tests.iter().map(own).collect() }
+    }
+}
+
+impl check::Suite for Texts {
+    fn entry_point(&self) -> &str {
+        &self.entry_point
+    }
+
+    fn tests(&self) -> usize {
+        self.tests.len()
+    }
+
+    fn arguments(&self, test: usize) -> &str {
+        &self.tests[test].0
+    }
+
+    fn accepts(&self, test: usize, value: &str) -> Option<bool> {
+        Some(value == self.tests[test].1)
+    }
 }
