@@ -19,6 +19,7 @@ mod detail;
 mod evaluate;
 mod infra;
 pub mod library;
+pub mod mutation;
 mod place;
 mod rust;
 mod screen;
