@@ -4,7 +4,7 @@ use crate::{Out, Repo};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Crates of the pure ring.
-const PURE: [&str; 6] = ["canon", "ledger", "verdict", "kernel", "room", "wire"];
+const PURE: [&str; 7] = ["canon", "ledger", "verdict", "kernel", "room", "wire", "suite"];
 
 /// The first statement of each of them.
 const DENY: &str = "#![deny(clippy::disallowed_methods, clippy::disallowed_types, clippy::float_arithmetic)]";
@@ -46,6 +46,7 @@ const IMPURE: [(&str, &[&str]); 2] = [
 const EDGES: [(&str, &[&str]); 15] = [
     ("canon", &[]),
     ("wire", &["canon"]),
+    ("suite", &["canon"]),
     ("proxy", &["canon", "wire"]),
     ("ledger", &["canon"]),
     ("verdict", &["canon", "ledger"]),

@@ -1,0 +1,5 @@
+//! Tests of the crate `suite`, one binary.
+
+mod literal;
+mod literal_python;
+mod python;
