@@ -9,6 +9,9 @@
 #[path = "checks/library.rs"]
 mod library;
 
+/// What a suite notices of small mistakes.
+#[path = "checks/mutation.rs"]
+mod mutation;
 /// Suites that are data against candidates.
 #[path = "checks/native.rs"]
 mod native;
@@ -81,7 +84,7 @@ fn honest(evaluator: &mut Evaluator<'_>) -> bool {
     run("def twice(x):\n    return 2 * x\n") && !run("def twice(x):\n    return 3 * x\n")
 }
 
-/// A suite whose expected values are compared as texts.
+/// A suite whose expected values are compared as Python's `==` compares them.
 struct Texts {
     entry_point: String,
     tests: Vec<(String, String)>,
@@ -108,6 +111,7 @@ impl check::Suite for Texts {
     }
 
     fn accepts(&self, test: usize, value: &str) -> Option<bool> {
-        Some(value == self.tests[test].1)
+        let expected = suite::literal::parse(&self.tests[test].1).unwrap();
+        suite::literal::parse(value).ok().map(|value| suite::literal::equal(&value, &expected))
     }
 }

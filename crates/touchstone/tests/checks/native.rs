@@ -145,6 +145,8 @@ fn in_language(language: Language, tool: &str, good: &str, wrong: &str, broken: 
     assert_eq!((seen.first_failing_test, seen.loads_ok), (Some(0), true), "{seen:?}");
     let seen = run(broken);
     assert!(!seen.ok && !seen.loads_ok, "{seen:?}");
+    let refuses = if language == Language::Rust { Detail::NotCompiled } else { Detail::NotLoaded };
+    assert_eq!(seen.detail, Some(refuses));
 }
 
 #[test]
