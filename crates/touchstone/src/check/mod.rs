@@ -7,13 +7,14 @@ mod work;
 use crate::exit;
 use crate::output;
 use crate::verify::read_regular;
-use check::{CheckInfraError, Language, Options, Place, Reuse};
+use ::check::{CheckInfraError, Language, Options, Place, Reuse};
 use desk::sandbox::{Choice, Sandbox};
 use rows::Row;
 use std::io::{IsTerminal as _, Read as _};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use suite::spec::{Mode, Spec, Task};
 
 /// Longest file of a suite or candidate, and longest list of rows, in bytes.
 const FILE_BYTES_MAX: u64 = 8 << 20;
@@ -105,7 +106,7 @@ pub(crate) fn run(args: &Args) -> u8 {
 }
 
 /// What became of a row.
-pub(crate) type Answer = Result<check::Evaluation, CheckInfraError>;
+pub(crate) type Answer = Result<::check::Evaluation, CheckInfraError>;
 
 fn code_of(answer: &Answer) -> u8 {
     match answer {
@@ -126,7 +127,7 @@ fn rows(args: &Args) -> Result<Vec<Row>, String> {
             let language = language(candidate)?;
             let (suite, source) = (suite_file(suite)?, text(candidate)?);
             let id = candidate.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            Ok(vec![Row { id: id.into(), suite, candidate: check::Candidate { language, source } }])
+            Ok(vec![Row { id: id.into(), suite, candidate: ::check::Candidate { language, source } }])
         }
         (_, _, Some(file)) => rows::read(&bytes(file)?).map_err(|why| format!("{}: {why}", file.display())),
         _ => Err("rows, or --suite and --candidate, are needed".to_owned()),
@@ -147,9 +148,9 @@ pub(crate) fn text(path: &Path) -> Result<String, String> {
 }
 
 /// A suite in a file of its own.
-pub(crate) fn suite_file(path: &Path) -> Result<rows::Suite, String> {
+pub(crate) fn suite_file(path: &Path) -> Result<Spec, String> {
     let bytes = read_regular(path, FILE_BYTES_MAX).map_err(|error| format!("{}: {error}", path.display()))?;
-    rows::Suite::read(&bytes).map_err(|code| format!("{}: {code}", path.display()))
+    Spec::from_bytes(&bytes, Mode::Strict, Task::NotGiven).map_err(|why| format!("{}: {why}", path.display()))
 }
 
 fn bytes(path: &Path) -> Result<Vec<u8>, String> {

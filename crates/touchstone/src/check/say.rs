@@ -7,14 +7,14 @@ use desk::sandbox::Level;
 
 /// The line for programs.
 pub(super) fn line(row: &Row, answer: &Answer) -> String {
-    let object = Object::new().with("id", row.id.clone()).with("renderer", row.suite.renderer());
+    let object = Object::new().with("id", row.id.clone()).with("renderer", renderer(&row.suite));
     let object = match answer {
         Ok(seen) => object
             .with("ok", seen.ok)
             .with("first_failing_test", seen.first_failing_test.map(count))
             .with("n_tests", count(seen.n_tests))
             .with("loads_ok", seen.loads_ok)
-            .with("detail_reason", seen.detail.map(check::Detail::code))
+            .with("detail_reason", seen.detail.map(::check::Detail::code))
             .with("message", seen.message.as_str()),
         Err(why) => object.with("ok", Value::Null).with("error", why.code()).with("message", why.to_string()),
     };
@@ -42,7 +42,7 @@ pub(super) fn words(row: &Row, answer: &Answer, level: Level) -> String {
                 || "does not load".to_owned(),
                 |test| format!("test {} of {}", test + 1, seen.n_tests),
             );
-            let code = seen.detail.map_or("", check::Detail::code);
+            let code = seen.detail.map_or("", ::check::Detail::code);
             let message = canon::shown(seen.message.as_bytes());
             let message = if message.is_empty() { message } else { format!(": {message}") };
             hanging(&head, &format!("{id}: {place}: {code}{message}"))

@@ -1,7 +1,7 @@
 //! Many rows on several threads, answers in the order of the rows.
 
 use super::{Answer, rows::Row};
-use check::{Evaluator, Options, Place};
+use ::check::{Evaluator, Options, Place};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
