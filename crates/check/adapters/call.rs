@@ -2,7 +2,6 @@
 //!
 //! A candidate is a module with a public function of up to four arguments, each of a type that [`Take`]s a literal, and
 //! a result that [`Give`]s one; `crate::touchstone::Value` takes and gives anything. A `Result` or a panic is an error.
-#![allow(dead_code)]
 
 use std::fmt::Write as _;
 use std::io::{BufRead as _, Write as _};

@@ -169,7 +169,11 @@ impl<'a> Evaluator<'a> {
         Limits {
             wall_ms: Some(u64::try_from(wall.as_millis()).unwrap_or(u64::MAX)),
             cpu_seconds: Some(self.cpu_seconds()),
-            memory_bytes: Some(if reserves { self.options.memory_bytes * 8 } else { self.options.memory_bytes }),
+            memory_bytes: Some(if reserves {
+                self.options.memory_bytes * 8
+            } else {
+                self.options.memory_bytes
+            }),
             address_bytes: (!reserves).then_some(self.options.memory_bytes),
             processes: Some(PROCESSES),
             output_bytes: OUTPUT_BYTES,
@@ -216,8 +220,7 @@ fn converse(
         Err(broken) => return Ok(unloaded(suite, of(broken), String::new())),
     }
     for test in 0..suite.tests() {
-        let reply =
-            conversation.ask(&[("call", suite.arguments(test))], end.min(Instant::now() + one))?;
+        let reply = conversation.ask(&[("call", suite.arguments(test))], end.min(Instant::now() + one))?;
         if let Some((detail, message)) = judged(suite, test, reply) {
             return Ok(Evaluation {
                 first_failing_test: Some(test),

@@ -17,6 +17,7 @@ mod candidate;
 mod conversation;
 mod detail;
 mod evaluate;
+pub mod gauge;
 mod infra;
 pub mod library;
 pub mod mutation;
@@ -24,6 +25,7 @@ mod place;
 mod rust;
 mod screen;
 mod server;
+mod spec;
 mod worker;
 
 pub use candidate::{Candidate, Language};

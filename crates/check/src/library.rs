@@ -89,7 +89,10 @@ pub fn run_python_check(place: &Place, check: &PythonCheck<'_>) -> Result<bool, 
 /// # Errors
 ///
 /// As [`run_python_check`].
-pub fn run_python_capture(place: &Place, check: &PythonCheck<'_>) -> Result<Option<Vec<u8>>, CheckInfraError> {
+pub fn run_python_capture(
+    place: &Place,
+    check: &PythonCheck<'_>,
+) -> Result<Option<Vec<u8>>, CheckInfraError> {
     let checked = judge_python(place, check)?;
     Ok(checked.refused.is_none().then_some(checked.output))
 }
@@ -100,7 +103,8 @@ pub fn run_python_capture(place: &Place, check: &PythonCheck<'_>) -> Result<Opti
 ///
 /// As [`run_python_check`].
 pub fn judge_python(place: &Place, check: &PythonCheck<'_>) -> Result<Checked, CheckInfraError> {
-    let refused = |detail, why: &str| Ok(Checked { refused: Some((detail, why.to_owned())), output: Vec::new() });
+    let refused =
+        |detail, why: &str| Ok(Checked { refused: Some((detail, why.to_owned())), output: Vec::new() });
     if check.timeout.is_zero() {
         return refused(Detail::NoTime, "the limit of time is zero");
     }
@@ -121,15 +125,25 @@ fn in_two_processes(
     let (started, started_in) = pipe_with(PipeFlags::CLOEXEC)?;
     let mode = if place.bare() { "bare" } else { "confined" };
     let fds = vec![(theirs.into(), CONVERSATION_FD)];
-    let worker =
-        place.start_python(Program::LibraryWorker, &[mode], worker_folder.path(), Wiring::fds(fds), limits(check))?;
+    let worker = place.start_python(
+        Program::LibraryWorker,
+        &[mode],
+        worker_folder.path(),
+        Wiring::fds(fds),
+        limits(check),
+    )?;
     let fds = vec![
         (sealed(place.folder()?.path(), &setup(place, check, entry_points))?, SETUP_FD),
         (started_in, STARTED_FD),
         (ours.into(), CONVERSATION_FD),
     ];
-    let runner =
-        place.start_python(Program::LibraryRunner, &[], runner_folder.path(), Wiring::fds(fds), limits(check));
+    let runner = place.start_python(
+        Program::LibraryRunner,
+        &[],
+        runner_folder.path(),
+        Wiring::fds(fds),
+        limits(check),
+    );
     let judged = runner.and_then(|runner| watch(runner, &started, check.timeout));
     worker.kill();
     worker.wait();
@@ -209,9 +223,10 @@ fn failure(ended: &Ended) -> Result<Option<(Detail, String)>, CheckInfraError> {
     match &ended.status {
         Status::Exited(PASSED) => Ok(None),
         Status::TimedOut => Ok(Some((Detail::TimedOut, "the test did not end in time".into()))),
-        Status::Exited(NO_WORKER) | Status::Lost | Status::SetupFailed { .. } | Status::CouldNotStart { .. } => {
-            Err(CheckInfraError::ended("a process of the check", ended))
-        }
+        Status::Exited(NO_WORKER)
+        | Status::Lost
+        | Status::SetupFailed { .. }
+        | Status::CouldNotStart { .. } => Err(CheckInfraError::ended("a process of the check", ended)),
         Status::Exited(_) | Status::Signaled(_) | Status::Killed | Status::TooManyProcesses => {
             let said = ended.stderr.text();
             let last = said.lines().last().unwrap_or("the test did not run through");

@@ -13,6 +13,10 @@ use std::sync::OnceLock;
 const LITERAL: &str = include_str!("python/literal.py");
 const CALL: &str = include_str!("python/call.py");
 
+/// What decides how a candidate is called and what it is said to have answered.
+pub(crate) const ADAPTERS: [&str; 4] =
+    [LITERAL, CALL, include_str!("../adapters/call.js"), include_str!("../adapters/call.rs")];
+
 /// One of our Python programs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Program {
@@ -108,7 +112,11 @@ impl Place {
         self.tool(&self.rustc, "rustc")
     }
 
-    fn tool<'a>(&'a self, kept: &'a OnceLock<Option<Tool>>, name: &'static str) -> Result<&'a Tool, CheckInfraError> {
+    fn tool<'a>(
+        &'a self,
+        kept: &'a OnceLock<Option<Tool>>,
+        name: &'static str,
+    ) -> Result<&'a Tool, CheckInfraError> {
         kept.get_or_init(|| Tool::find(name, &self.home)).as_ref().ok_or(CheckInfraError::ToolMissing(name))
     }
 

@@ -1,7 +1,7 @@
 //! Candidates in Rust: compiled inside the sandbox together with our adapter.
 
-use crate::place::{Place, Wiring};
 use crate::CheckInfraError;
+use crate::place::{Place, Wiring};
 use desk::sandbox::{Limits, Status, Stdin};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -36,9 +36,11 @@ pub(crate) fn compile(place: &Place, entry_point: &str, source: &str) -> Result<
     for each in [&text, &made, &scratch] {
         std::fs::create_dir(each)?;
     }
-    let main =
-        format!("mod candidate;\nmod touchstone;\nfn main() {{ touchstone::serve(candidate::{entry_point}) }}\n");
-    for (name, content) in [("main.rs", main.as_str()), ("touchstone.rs", ADAPTER), ("candidate.rs", source)] {
+    let main = format!(
+        "mod candidate;\nmod touchstone;\nfn main() {{ touchstone::serve(candidate::{entry_point}) }}\n"
+    );
+    for (name, content) in [("main.rs", main.as_str()), ("touchstone.rs", ADAPTER), ("candidate.rs", source)]
+    {
         std::fs::write(text.join(name), content)?;
     }
     let program = made.join("candidate");
@@ -67,7 +69,13 @@ pub(crate) fn compile(place: &Place, entry_point: &str, source: &str) -> Result<
 }
 
 fn arguments(rustc: &Path, main: &Path, program: &Path) -> Vec<OsString> {
-    let words = ["--edition=2024", "--crate-name=candidate", "-Copt-level=1", "-Coverflow-checks=yes", "--cap-lints=allow"];
+    let words = [
+        "--edition=2024",
+        "--crate-name=candidate",
+        "-Copt-level=1",
+        "-Coverflow-checks=yes",
+        "--cap-lints=allow",
+    ];
     let mut argv: Vec<OsString> = vec![rustc.into()];
     argv.extend(words.map(OsString::from));
     argv.extend(["-o".into(), program.into(), main.into()]);

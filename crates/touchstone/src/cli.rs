@@ -1,8 +1,8 @@
 //! Arguments in: the verbs and what they take.
 
 use crate::{
-    agents, attest, certificate, check, conform, demo, exit, gauge, golden, kernel, key, matrix, output, reasons, record,
-    room, run, verify, workspace,
+    agents, attest, certificate, check, conform, demo, exit, gauge, golden, kernel, key, matrix, output,
+    reasons, record, room, run, verify, workspace,
 };
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Parser, Subcommand};

@@ -60,9 +60,8 @@ const EDGES: [(&str, &[&str]); 16] = [
     (
         "touchstone",
         &[
-            "canon", "ledger", "verdict", "kernel", "room", "desk", "suite", "check", "cluster",
-            "conform", "matrix", "proxy",
-            "wire",
+            "canon", "ledger", "verdict", "kernel", "room", "desk", "suite", "check", "cluster", "conform",
+            "matrix", "proxy", "wire",
         ],
     ),
     ("vectors", &["canon"]),

@@ -140,7 +140,11 @@ fn main() {
         let each = [peer_round(&mut peer, &mut out), our_round(&mut fresh), our_round(&mut forked)];
         let answers = each.each_ref().map(|one| one.iter().map(|(ok, _)| *ok).collect::<Vec<_>>());
         assert!(answers[0] == answers[1] && answers[1] == answers[2], "answers differ: {answers:?}");
-        assert_eq!(answers[0].iter().filter(|ok| **ok).count() * 2, answers[0].len(), "half of them are right");
+        assert_eq!(
+            answers[0].iter().filter(|ok| **ok).count() * 2,
+            answers[0].len(),
+            "half of them are right"
+        );
         if round > 0 {
             for (all, one) in samples.iter_mut().zip(each) {
                 all.extend(one);

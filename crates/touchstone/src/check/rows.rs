@@ -28,13 +28,15 @@ pub(super) fn read(bytes: &[u8]) -> Result<Vec<Row>, String> {
 
 fn row(line: &[u8]) -> Result<Row, String> {
     let limits = Limits { depth_max: DEPTH_MAX, bytes_max: ROW_BYTES_MAX };
-    let value = Reader::strict().with_limits(limits).read(line).map_err(|error| error.fault.code().to_owned())?;
+    let value =
+        Reader::strict().with_limits(limits).read(line).map_err(|error| error.fault.code().to_owned())?;
     let members = value.as_object().ok_or("a row is an object")?;
     if let Some((name, _)) = members.iter().find(|(name, _)| !MEMBERS.contains(name)) {
         return Err(format!("unknown member {}", canon::shown(name.as_bytes())));
     }
     let suite = value.get("suite").ok_or("no member suite")?;
-    let suite = Spec::from_value(suite, Mode::Strict, Task::NotGiven).map_err(|error| format!("suite: {error}"))?;
+    let suite =
+        Spec::from_value(suite, Mode::Strict, Task::NotGiven).map_err(|error| format!("suite: {error}"))?;
     let source = value.get("candidate").and_then(Value::as_str).ok_or("candidate is a text")?;
     let language = match value.get("language") {
         None => Language::default(),

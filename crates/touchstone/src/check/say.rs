@@ -4,10 +4,11 @@ use super::{Answer, rows::Row};
 use crate::output::{Tone, hanging, paint};
 use canon::{Object, Value, canonical};
 use desk::sandbox::Level;
+use suite::native::Program;
 
 /// The line for programs.
 pub(super) fn line(row: &Row, answer: &Answer) -> String {
-    let object = Object::new().with("id", row.id.clone()).with("renderer", renderer(&row.suite));
+    let object = Object::new().with("id", row.id.clone()).with("renderer", Program::this().record());
     let object = match answer {
         Ok(seen) => object
             .with("ok", seen.ok)

@@ -54,7 +54,11 @@ fn every_level_gives_the_same_answers() {
         let wrong = judge(&place, ADD, "assert add(2, 3) == 6, 'six'");
         assert_eq!(wrong.refused, Some((Detail::TestFailed, "AssertionError: six".into())), "{level:?}");
         let exits = "def add(a, b):\n    raise SystemExit(0)\n";
-        assert_eq!(detail(&judge(&place, exits, "assert add(2, 3) == 5")), Some(Detail::TestFailed), "{level:?}");
+        assert_eq!(
+            detail(&judge(&place, exits, "assert add(2, 3) == 5")),
+            Some(Detail::TestFailed),
+            "{level:?}"
+        );
     }
 }
 
@@ -75,7 +79,8 @@ fn each_refusal_has_its_code() {
 #[test]
 fn inner_lists_change_in_place_and_tuples_pass_changes_on() {
     let candidate = "def f(x, *, k):\n    x[0].append(1)\n    k[0]['a'] = {2}\n    return x is k\n";
-    let test = "inner = []\nd = {}\nassert f([inner], k=(d,)) is False\nassert inner == [1] and d == {'a': {2}}";
+    let test =
+        "inner = []\nd = {}\nassert f([inner], k=(d,)) is False\nassert inner == [1] and d == {'a': {2}}";
     assert_eq!(judge(&place(), candidate, test).refused, None);
 }
 
@@ -95,7 +100,10 @@ fn a_desk_that_cannot_start_python_measures_nothing() {
     let nowhere = || place().with_python(std::path::Path::new("/nonexistent/python3"));
     let check = PythonCheck::new(ADD, "assert add(2, 3) == 5");
     let error = run_python_check(&nowhere(), &check).unwrap_err();
-    assert!(matches!(error, CheckInfraError::ToolMissing("python3") | CheckInfraError::NotStarted(_)), "{error}");
+    assert!(
+        matches!(error, CheckInfraError::ToolMissing("python3") | CheckInfraError::NotStarted(_)),
+        "{error}"
+    );
     // A program that ends at once with the runner's own code for success is not a passed check.
     let ends = place().with_python(std::path::Path::new("/bin/true"));
     let error = run_python_check(&ends, &check).unwrap_err();

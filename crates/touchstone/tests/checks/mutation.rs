@@ -37,8 +37,11 @@ fn the_peers_mutation_vector_has_the_same_counts_and_kills() {
         .iter()
         .map(|(name, pair)| (name, pair.as_array().unwrap().iter().map(|n| n.as_i64().unwrap()).collect()))
         .collect();
-    let ours: BTreeMap<&str, Vec<i64>> =
-        seen.by_operator.iter().map(|(name, killed, total)| (*name, vec![*killed as i64, *total as i64])).collect();
+    let ours: BTreeMap<&str, Vec<i64>> = seen
+        .by_operator
+        .iter()
+        .map(|(name, killed, total)| (*name, vec![*killed as i64, *total as i64]))
+        .collect();
     assert_eq!(ours, kills);
     assert_eq!(seen.survivors.len(), seen.total - seen.killed);
     assert!(seen.survivors.iter().all(|mutant| mutant.before != mutant.after && mutant.line > 0));
@@ -54,7 +57,9 @@ fn every_operator_makes_its_mutant_and_one_place_changes() {
     }
     // Two comparisons with the same operator are two places.
     assert_eq!(made.mutants.iter().filter(|mutant| mutant.operator == "cmp_flip").count(), 2);
-    assert!(made.mutants.iter().all(|mutant| mutant.code.contains("'doc'") || mutant.code.contains("\"\"\"doc")));
+    assert!(
+        made.mutants.iter().all(|mutant| mutant.code.contains("'doc'") || mutant.code.contains("\"\"\"doc"))
+    );
     let nothing = made.mutants.iter().filter(|mutant| mutant.operator == "return_const");
     assert!(nothing.clone().any(|mutant| mutant.after == "return 0"));
     assert!(nothing.clone().any(|mutant| mutant.after == "return None"));

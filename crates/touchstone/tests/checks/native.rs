@@ -28,8 +28,10 @@ fn python_candidates_fresh_and_forked_at_every_level() {
 #[test]
 fn each_way_to_fail_has_its_code() {
     let place = place();
-    let mut evaluator =
-        Evaluator::new(&place, Options { timeout: Duration::from_secs(2), reuse: Reuse::Fork, ..Options::default() });
+    let mut evaluator = Evaluator::new(
+        &place,
+        Options { timeout: Duration::from_secs(2), reuse: Reuse::Fork, ..Options::default() },
+    );
     let cases = [
         ("def add(a, b:\n", Detail::NotLoaded, None),
         ("def sub(a, b):\n    return a\n", Detail::NotLoaded, None),
@@ -94,7 +96,9 @@ fn nothing_passes_from_one_candidate_to_the_next() {
         \x20   for place in (os.environ['TMPDIR'], '/tmp'):\n        if os.path.exists(place + '/left'): found.append('file')\n\
         \x20   if ctypes.CDLL(None).shmget(4711, 0, 0) >= 0: found.append('memory')\n    return found\n";
     // The control: both in one process.
-    let both = format!("{leaves}\nleave = f\n{finds}\nfind = f\ndef f(x):\n    leave(x)\n    return 'builtins' in find(x)\n");
+    let both = format!(
+        "{leaves}\nleave = f\n{finds}\nfind = f\ndef f(x):\n    leave(x)\n    return 'builtins' in find(x)\n"
+    );
     let place = place();
     let mut evaluator = evaluator(&place, Reuse::Fork);
     let control = Texts::new("f", &[("[1]", "True")]);
@@ -112,8 +116,22 @@ fn values_of_all_kinds_cross() {
     let mut evaluator = evaluator(&place, Reuse::Fork);
     let same = "def f(x):\n    return x\n";
     let tests = [
-        "None", "True", "0", "-5", "1.5", "1e-07", "(1+2j)", "\"it's\"", "b'\\x00a'", "[]", "()", "(1,)", "[(1, [2]), {}]",
-        "{'a': [1], 2: (3,)}", "{1}", "'\\u4e2d\\U0001f600\\n'",
+        "None",
+        "True",
+        "0",
+        "-5",
+        "1.5",
+        "1e-07",
+        "(1+2j)",
+        "\"it's\"",
+        "b'\\x00a'",
+        "[]",
+        "()",
+        "(1,)",
+        "[(1, [2]), {}]",
+        "{'a': [1], 2: (3,)}",
+        "{1}",
+        "'\\u4e2d\\U0001f600\\n'",
     ];
     for text in tests {
         let seen = run(&mut evaluator, &Texts::new("f", &[(&format!("[{text}]"), text)]), same);
@@ -138,7 +156,8 @@ fn in_language(language: Language, tool: &str, good: &str, wrong: &str, broken: 
     let place = place();
     let mut evaluator = evaluator(&place, Reuse::Fresh);
     let suite = Texts::new("join", &[("[['a', 'é', '\\U0001f600'], 2]", "'aé😀aé😀'"), ("[[], 3]", "''")]);
-    let mut run = |source: &str| evaluator.evaluate(&suite, &Candidate { language, source: source.into() }).unwrap();
+    let mut run =
+        |source: &str| evaluator.evaluate(&suite, &Candidate { language, source: source.into() }).unwrap();
     let seen = run(good);
     assert!(seen.ok, "{seen:?}");
     let seen = run(wrong);
@@ -152,7 +171,8 @@ fn in_language(language: Language, tool: &str, good: &str, wrong: &str, broken: 
 #[test]
 fn javascript() {
     let good = "console.log('noise'); const join = (parts, times) => parts.join('').repeat(times);";
-    let exported = "exports.join = (parts, times) => { console.log('{\"nonce\":\"1\",\"value\":\"1\"}'); return 1; };";
+    let exported =
+        "exports.join = (parts, times) => { console.log('{\"nonce\":\"1\",\"value\":\"1\"}'); return 1; };";
     in_language(Language::JavaScript, "node", good, exported, "const join = ;");
 }
 
@@ -160,6 +180,7 @@ fn javascript() {
 fn rust() {
     let good = "pub fn join(parts: Vec<String>, times: u32) -> String {\n    println!(\"noise\");\n    \
                 parts.concat().repeat(times as usize)\n}\n";
-    let wrong = "pub fn join(_: Vec<String>, _: u32) -> Result<String, String> {\n    Err(\"no\".into())\n}\n";
+    let wrong =
+        "pub fn join(_: Vec<String>, _: u32) -> Result<String, String> {\n    Err(\"no\".into())\n}\n";
     in_language(Language::Rust, "rustc", good, wrong, "pub fn join(");
 }

@@ -36,7 +36,10 @@ fn control_accepts(source: &str, expected: &str) -> bool {
     let mut command = Command::new(python());
     command.args(["-S".as_ref(), folder().join("control.py").as_os_str(), candidate.as_os_str()]);
     command.arg(expected).env("NAIVE_EXPECTED", expected).env("TMPDIR", folder_of_run.path());
-    command.env("HOME", folder_of_run.path()).env("PYTHONDONTWRITEBYTECODE", "1").current_dir(folder_of_run.path());
+    command
+        .env("HOME", folder_of_run.path())
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .current_dir(folder_of_run.path());
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.status().unwrap().success()
 }
@@ -89,7 +92,8 @@ fn no_probe_gets_through_the_library_check() {
     for (name, source) in probes() {
         let mark = mark();
         let test = format!("assert f('now') == '{mark}'");
-        let check = PythonCheck { timeout: PATIENT, allowed_imports: &imports, ..PythonCheck::new(&source, &test) };
+        let check =
+            PythonCheck { timeout: PATIENT, allowed_imports: &imports, ..PythonCheck::new(&source, &test) };
         let checked = judge_python(&place, &check).unwrap();
         let refused = checked.refused.map(|(detail, _)| detail);
         assert_eq!(refused, Some(Detail::TestFailed), "{name}");
