@@ -75,6 +75,28 @@ impl Hasher {
     }
 }
 
+/// SHA-256 of a text whose beginning is known by its state only: `state` is the state after the first `absorbed` bytes,
+/// `rest` is everything behind them.
+///
+/// Nothing when `absorbed` is no multiple of the block of 64 bytes, where there is no such state.
+pub fn resumed(mut state: [u32; 8], absorbed: u64, rest: &[u8]) -> Option<Digest> {
+    if !absorbed.is_multiple_of(64) {
+        return None;
+    }
+    // Padding of FIPS 180-4: one bit, zeros, the length of everything in bits.
+    let mut padded = rest.to_vec();
+    padded.push(0x80);
+    padded.resize((padded.len() + 8).next_multiple_of(64) - 8, 0);
+    let bits = absorbed.checked_add(rest.len() as u64)?.checked_mul(8)?;
+    padded.extend_from_slice(&bits.to_be_bytes());
+    sha2::block_api::compress256(&mut state, padded.as_chunks::<64>().0);
+    let mut bytes = [0; 32];
+    for (word, out) in state.iter().zip(bytes.as_chunks_mut::<4>().0) {
+        *out = word.to_be_bytes();
+    }
+    Some(Digest(bytes))
+}
+
 /// Lowercase hex of `bytes`.
 pub fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";

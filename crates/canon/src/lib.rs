@@ -15,7 +15,7 @@ mod shown;
 mod value;
 mod write;
 
-pub use digest::{Digest, DigestParseError, Hasher, hex, unhex};
+pub use digest::{Digest, DigestParseError, Hasher, hex, resumed, unhex};
 pub use number::{Float, Int};
 pub use read::{Limits, ReadError, ReadFault, Reader};
 pub use shown::shown;

@@ -4,4 +4,9 @@
 //! worth once somebody else has obtained it.
 #![deny(clippy::disallowed_methods, clippy::disallowed_types, clippy::float_arithmetic)]
 
+pub mod checks;
+pub mod gauge;
 pub mod literal;
+pub mod native;
+pub mod render;
+pub mod spec;

@@ -35,12 +35,7 @@ fn write(out: &mut String, value: &Value) {
         Value::List(items) => write_items(out, '[', items, "]"),
         Value::Tuple(items) => write_items(out, '(', items, if items.len() == 1 { ",)" } else { ")" }),
         Value::Set(set) if set.members().is_empty() => out.push_str("set()"),
-        Value::Set(set) => {
-            let mut texts: Vec<String> = set.members().iter().map(emit).collect();
-            // UTF-8 sorts as code points do.
-            texts.sort_unstable();
-            let _ = write!(out, "{{{}}}", texts.join(", "));
-        }
+        Value::Set(set) => write_items(out, '{', set.members(), "}"),
         Value::Dict(dict) => {
             out.push('{');
             for (index, (key, value)) in dict.members().iter().enumerate() {

@@ -37,6 +37,15 @@ impl Text {
         })
     }
 
+    /// Each code point as a text of its own.
+    pub fn characters(&self) -> impl Iterator<Item = Text> + '_ {
+        self.code_points().map(|code| {
+            let mut text = Text::default();
+            text.push(code);
+            text
+        })
+    }
+
     /// Adds a code point; nothing is added and `false` returned above U+10FFFF.
     pub fn push(&mut self, code: u32) -> bool {
         match (char::from_u32(code), code) {

@@ -1,7 +1,7 @@
 //! What a literal can be.
 
 use super::equal::{Unhashable, Uniq};
-use super::{BigInt, Text};
+use super::{BigInt, Text, emit};
 use canon::Float;
 
 /// A value of Python, exactly. `==` of Rust is identity of the value as written (`1`, `1.0` and `True` differ);
@@ -43,7 +43,7 @@ pub struct Complex {
     pub imag: Float,
 }
 
-/// Members that are hashable and different for Python, in the order in which they came.
+/// Members that are hashable and different for Python, in the order of their texts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Set(Vec<Value>);
 
@@ -60,6 +60,8 @@ impl Set {
                 kept.push(member);
             }
         }
+        // A set has no order, and its text has one: two sets of the same members are the same value.
+        kept.sort_by_cached_key(emit);
         Ok(Set(kept))
     }
 

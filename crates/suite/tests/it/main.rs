@@ -1,5 +1,10 @@
 //! Tests of the crate `suite`, one binary.
+#![allow(clippy::unwrap_used)]
 
+mod checks;
+mod gauge;
 mod literal;
 mod literal_python;
+mod native;
 mod python;
+mod spec;
