@@ -25,6 +25,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
+use suite::checks::{Answered, Check};
 
 /// The limit of time where none is given.
 pub const TIMEOUT: Duration = Duration::from_secs(8);
@@ -112,6 +113,26 @@ pub fn judge_python(place: &Place, check: &PythonCheck<'_>) -> Result<Checked, C
     match screened.refused {
         Some(why) => refused(Detail::Screened, &why),
         None => in_two_processes(place, check, &screened.entry_points),
+    }
+}
+
+/// What a compiled check says about an answer (`compile_check`); a `run_python` check runs here. Nothing when its pattern
+/// needs more steps than it may have, which says nothing about the answer either.
+///
+/// # Errors
+///
+/// As [`run_python_check`].
+pub fn answer(place: &Place, check: &Check, answer: &str) -> Result<Option<bool>, CheckInfraError> {
+    match (check.evaluate(answer), check) {
+        (Answered::Known(holds), _) => Ok(Some(holds)),
+        (Answered::Run { candidate }, Check::RunPython(program)) => {
+            let timeout = Duration::from_millis(program.timeout_ms);
+            let allowed_imports = &program.allowed_imports;
+            let of_program =
+                PythonCheck { timeout, allowed_imports, ..PythonCheck::new(&candidate, &program.code) };
+            run_python_check(place, &of_program).map(Some)
+        }
+        (Answered::Run { .. } | Answered::NotMeasured, _) => Ok(None),
     }
 }
 

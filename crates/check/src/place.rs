@@ -95,6 +95,11 @@ impl Place {
         Place { python: OnceLock::from(tool), ..self }
     }
 
+    /// The folder of the desk that holds our programs and the folders of each run; it goes with the place.
+    pub fn folder_of_desk(&self) -> &Path {
+        self.root.path()
+    }
+
     /// How much the sandbox takes away.
     pub fn level(&self) -> Level {
         self.sandbox.level()

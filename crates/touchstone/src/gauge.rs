@@ -8,8 +8,8 @@ use ::check::mutation::{self, Score};
 use ::check::{Candidate, CheckInfraError, Evaluation, Evaluator, Language};
 use canon::{Object, Value, canonical};
 use std::io::IsTerminal as _;
-use std::path::{Path, PathBuf};
-use suite::gauge::{default_stub, default_stub_is_right};
+use std::path::PathBuf;
+use suite::gauge::default_stub;
 use suite::spec::Spec;
 
 /// Run a reference, which the suite must accept, and known-bad stubs, all of which it must refuse.
@@ -101,19 +101,9 @@ fn read(args: &Args) -> Result<Read, String> {
     }
     let mut stubs: Vec<Candidate> = args.stubs.iter().map(candidate).collect::<Result<_, _>>()?;
     if stubs.is_empty() {
-        if default_stub_is_right(&spec) {
-            return Err(no_default(&args.suite));
-        }
         stubs.push(Candidate::python(default_stub(&spec)));
     }
     Ok(Read { spec, reference, stubs })
-}
-
-fn no_default(suite: &Path) -> String {
-    format!(
-        "{}: every expected value is None, so the default stub is right; name one that is wrong",
-        suite.display()
-    )
 }
 
 fn words(gauged: &Gauged, score: Option<&Score>) {

@@ -1,5 +1,5 @@
 use super::{PATIENT, place, places};
-use check::library::{Checked, PythonCheck, judge_python, run_python_capture, run_python_check};
+use check::library::{Checked, PythonCheck, answer, judge_python, run_python_capture, run_python_check};
 use check::{CheckInfraError, Detail, Place};
 use std::time::Duration;
 use vectors::{json, list, shared, text};
@@ -108,4 +108,19 @@ fn a_desk_that_cannot_start_python_measures_nothing() {
     let ends = place().with_python(std::path::Path::new("/bin/true"));
     let error = run_python_check(&ends, &check).unwrap_err();
     assert!(matches!(error, CheckInfraError::NotStarted(_)), "{error}");
+}
+
+/// 15 answers under compiled checks, three of them with a test program.
+#[test]
+fn the_peers_compiled_checks_have_the_peers_answers() {
+    let Some(path) = shared("compiled_checks", "vectors/receiving-desk/checks/checks.json") else { return };
+    let place = place();
+    let all = json(&path);
+    let cases = list(&all, "compile_check");
+    for case in cases {
+        let compiled = suite::checks::compile(case.get("spec").unwrap()).unwrap();
+        let seen = answer(&place, &compiled, text(case, "answer")).unwrap();
+        assert_eq!(seen, case.get("ok").unwrap().as_bool(), "{}", text(case, "name"));
+    }
+    assert_eq!(cases.len(), 15);
 }

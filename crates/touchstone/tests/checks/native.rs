@@ -1,5 +1,5 @@
 use super::{Texts, evaluator, honest, place, places};
-use check::{Candidate, Detail, Evaluation, Evaluator, Language, Options, Reuse};
+use check::{Candidate, CheckInfraError, Detail, Evaluation, Evaluator, Language, Options, Reuse};
 use std::time::Duration;
 
 fn adds() -> Texts {
@@ -49,6 +49,17 @@ fn each_way_to_fail_has_its_code() {
         assert_eq!(seen.loads_ok, test.is_some(), "{source}");
         assert!(honest(&mut evaluator), "{source}");
     }
+}
+
+/// Somebody takes the desk's own folder away: that is nobody's failure but the desk's.
+#[test]
+fn a_desk_without_its_folder_measures_nothing() {
+    let place = place();
+    let mut evaluator = evaluator(&place, Reuse::Fresh);
+    std::fs::remove_dir_all(place.folder_of_desk()).unwrap();
+    let error =
+        evaluator.evaluate(&adds(), &Candidate::python("def add(a, b):\n    return a + b\n")).unwrap_err();
+    assert_eq!((error.code(), matches!(error, CheckInfraError::Io(_))), ("check_io", true));
 }
 
 /// They harm their own run and nothing after it.
