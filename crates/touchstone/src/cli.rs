@@ -1,8 +1,8 @@
 //! Arguments in: the verbs and what they take.
 
 use crate::{
-    agents, attest, certificate, conform, demo, exit, golden, kernel, key, matrix, mcp, output, reasons,
-    record, room, run, verify, workspace,
+    agents, attest, certificate, check, conform, demo, exit, gauge, golden, kernel, key, matrix, mcp, output,
+    reasons, record, room, run, verify, workspace,
 };
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Parser, Subcommand};
@@ -22,6 +22,8 @@ Exit codes:
   run      0 accepted (or ungated)  20 refused  21 inconclusive  22 infrastructure void
            with --probe: 0 through us  1 not seen  2 other calls only  22 not measured
   verify   0 OK  3 VOID  1 BROKEN or UNVERIFIABLE
+  check    0 accepted  20 one refused  22 one not measured
+  gauge    0 ok  20 not ok  22 not measured
   conform  0 full  1 incompatible, or no judgement  2 sampled
   attest   0 green  1 red  2 yellow
   matrix   0 pass  1 fail  2 yellow
@@ -41,6 +43,10 @@ enum Verb {
     Verify(verify::Args),
     /// Grade a runtime by its runs: is it reproducible?
     Conform(conform::Args),
+    /// Run candidates in Python, JavaScript or Rust against suites that are data.
+    Check(check::Args),
+    /// Ask how good a suite is: a reference, known-bad stubs, small mistakes.
+    Gauge(gauge::Args),
     /// Freeze and check golden values.
     Golden(golden::Args),
     /// Grade what this binary claims about itself.
@@ -85,6 +91,8 @@ pub(crate) fn main() -> ExitCode {
         Verb::Agents(args) => agents::run(&args),
         Verb::Verify(args) => verify::run(&args),
         Verb::Conform(args) => conform::run(args),
+        Verb::Check(args) => check::run(&args),
+        Verb::Gauge(args) => gauge::run(&args),
         Verb::Golden(args) => golden::run(&args),
         Verb::Attest(args) => attest::run(&args),
         Verb::Workspace(args) => workspace::run(&args),

@@ -8,3 +8,7 @@ pub(crate) const FAILED: u8 = 1;
 pub(crate) const USAGE: u8 = 64;
 /// Neither: something lowers what may be said.
 pub(crate) const YELLOW: u8 = 2;
+/// `check`, `gauge`: something was refused.
+pub(crate) const REFUSED: u8 = 20;
+/// `check`, `gauge`: something was not measured, which says nothing about a candidate.
+pub(crate) const VOID: u8 = 22;

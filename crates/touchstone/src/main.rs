@@ -3,10 +3,12 @@
 mod agents;
 mod attest;
 mod certificate;
+mod check;
 mod cli;
 mod conform;
 mod demo;
 mod exit;
+mod gauge;
 mod golden;
 mod kernel;
 mod key;

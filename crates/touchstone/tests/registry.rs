@@ -42,6 +42,8 @@ fn emitted() -> Vec<(&'static str, Vec<&'static str>)> {
         of("suite", SuiteFault::CODES),
         of("suite", InfraError::CODES),
         of("report", Refusal::CODES),
+        of("checks", check::Detail::CODES),
+        of("checks", check::CheckInfraError::CODES),
         of("checks", Kind::CODES),
         of("checks", Outcome::CODES),
         of("checks", GateReason::CODES),

@@ -13,7 +13,8 @@ const WRITER_CRATES: [(&str, &str); 2] =
     [("sha2", "crates/canon/Cargo.toml"), ("ed25519-dalek", "crates/ledger/Cargo.toml")];
 
 /// Files that may be unsafe, and why.
-const UNSAFE: [(&str, &str); 5] = [
+const UNSAFE: [(&str, &str); 6] = [
+    ("crates/check/adapters/call.rs", "takes the descriptor that the desk opened, in a candidate's program"),
     ("crates/desk/src/sandbox/sys.rs", "the system calls that no safe crate wraps"),
     ("crates/desk/tests/python_suites/plain.rs", "passes descriptors to a child in a test"),
     (

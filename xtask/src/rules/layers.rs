@@ -54,6 +54,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("kernel", &["canon", "verdict"]),
     ("room", &["canon", "verdict"]),
     ("desk", &["canon", "ledger", "proxy", "verdict", "wire"]),
+    ("check", &["canon", "desk", "suite"]),
     ("cluster", &["canon", "ledger", "verdict", "kernel", "desk"]),
     ("conform", &["canon", "ledger", "verdict", "kernel", "desk"]),
     ("mcp", &["canon"]),
@@ -61,8 +62,8 @@ const EDGES: &[(&str, &[&str])] = &[
     (
         "touchstone",
         &[
-            "canon", "ledger", "peers", "verdict", "kernel", "room", "desk", "cluster", "conform", "matrix",
-            "mcp", "proxy", "wire",
+            "canon", "check", "cluster", "conform", "desk", "kernel", "ledger", "matrix", "mcp", "peers",
+            "proxy", "room", "suite", "verdict", "wire",
         ],
     ),
     ("vectors", &["canon"]),

@@ -8,13 +8,13 @@ mod tools;
 mod view;
 
 pub use stored_suite::{StoredSuite, SuiteError, SuiteKind};
+pub use tools::Tool;
 
 use crate::python_suite::InfraError;
 use crate::sandbox::{Limits, Sandbox, Spec, Status};
 use crate::workspace::{Fault, Scan};
 use canon::{Digest, Value};
 use std::path::Path;
-use tools::Tool;
 use verdict::StopReason;
 
 /// What the gate is asked to judge.

@@ -9,13 +9,13 @@ use std::process::{Command, Stdio};
 
 /// A program and what it needs to be seen inside the sandbox.
 #[derive(Clone, Debug)]
-pub(super) struct Tool {
+pub struct Tool {
     /// Its path without links to its folder.
-    pub(super) program: PathBuf,
+    pub program: PathBuf,
     /// Folders that it needs besides the system's.
-    pub(super) roots: Vec<PathBuf>,
+    pub roots: Vec<PathBuf>,
     /// Variables that it needs.
-    pub(super) env: Vec<(OsString, OsString)>,
+    pub env: Vec<(OsString, OsString)>,
     seen: Option<Identity>,
 }
 
@@ -33,7 +33,7 @@ impl Tool {
     ///
     /// Version managers are asked which program they would start, outside the sandbox, where their own files are in
     /// reach, and not in the workspace, whose files they would obey.
-    pub(super) fn find(name: &str, workspace: &Path) -> Option<Tool> {
+    pub fn find(name: &str, workspace: &Path) -> Option<Tool> {
         let found = if name.contains('/') {
             let path = PathBuf::from(name);
             path.is_absolute().then_some(path)?
@@ -63,7 +63,7 @@ impl Tool {
     }
 
     /// Whether the program still is the file that was found.
-    pub(super) fn is_unchanged(&self) -> bool {
+    pub fn is_unchanged(&self) -> bool {
         self.seen.is_some() && identity(&self.program) == self.seen
     }
 }

@@ -61,7 +61,7 @@ pub use record::{
     CaseRecord, FILE_CASE, FileResult, Kind, MODULE_CASE, SuiteFault, SuiteResult, Visibility, result_sha256,
 };
 pub use run::{Options, run, run_prepared};
-pub use runtime::Interpreter;
+pub use runtime::{Interpreter, START, START_AND_WIRE, environment};
 pub use suite::{Suite, SuiteFile};
 
 use spawn::SpawnError;

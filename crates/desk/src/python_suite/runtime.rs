@@ -8,11 +8,16 @@ use std::path::{Path, PathBuf};
 pub(super) const PREPARE: &str = include_str!("python/prepare.py");
 
 /// The driver of in-process mode.
-const IN_PROCESS: &str = concat!(include_str!("python/runner.py"), include_str!("python/inprocess.py"));
+const IN_PROCESS: &str = concat!(
+    include_str!("python/runner.py"),
+    include_str!("python/start.py"),
+    include_str!("python/inprocess.py")
+);
 
 /// The checker of process mode.
 const CHECKER: &str = concat!(
     include_str!("python/runner.py"),
+    include_str!("python/start.py"),
     include_str!("python/wire.py"),
     include_str!("python/link.py"),
     include_str!("python/standins.py"),
@@ -22,9 +27,17 @@ const CHECKER: &str = concat!(
 /// The candidate's process of process mode.
 pub(super) const WORKER: &str = concat!(
     include_str!("python/runner.py"),
+    include_str!("python/start.py"),
     include_str!("python/wire.py"),
     include_str!("python/worker.py")
 );
+
+/// How a process of a check starts, for other programs of the house that hold a candidate. Python source with
+/// `give_up_privileges` and `settle_start`.
+pub const START: &str = include_str!("python/start.py");
+
+/// The same, and plain literals over a socket: `Channel`, `encode`, `decode`, `mutable_arguments`, `update_argument`.
+pub const START_AND_WIRE: &str = concat!(include_str!("python/start.py"), include_str!("python/wire.py"));
 
 /// The program that runs the checks of a file.
 pub(super) fn checker(isolation: Isolation) -> &'static str {
@@ -54,14 +67,14 @@ impl Interpreter {
     /// Arguments of an isolated start: no `site` (so no `.pth`, `sitecustomize`, `usercustomize`), no user folder,
     /// no bytecode written. Not `-I`: the environment is the desk's own anyway, and `-I` would also ignore the
     /// fixed hash seed, without which the order of a set, and so a verdict, could differ between two runs.
-    pub(super) fn isolated_args(&self, script: &Path) -> Vec<OsString> {
+    pub fn isolated_args(&self, script: &Path) -> Vec<OsString> {
         let flags = ["-s", "-S", "-B", "-X", "utf8"].map(OsString::from);
         flags.into_iter().chain([script.into()]).collect()
     }
 }
 
 /// The whole environment of a process. The variables matter to programs that a check or candidate starts.
-pub(super) fn environment(scratch: &Path) -> Vec<(OsString, OsString)> {
+pub fn environment(scratch: &Path) -> Vec<(OsString, OsString)> {
     let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
     let fixed = [
         ("LANG", "C.UTF-8"),

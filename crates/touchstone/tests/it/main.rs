@@ -4,6 +4,7 @@
 mod agents;
 mod attest;
 mod calls;
+mod check;
 mod clones;
 mod command_suites;
 mod conform;

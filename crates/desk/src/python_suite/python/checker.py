@@ -1,4 +1,4 @@
-# Entry of the checker: runner.py, wire.py, link.py and standins.py stand before this text.
+# Entry of the checker: runner.py, start.py, wire.py, link.py and standins.py stand before this text.
 #
 # This process holds the suite and the result pipe and never executes a line of the delivery.
 

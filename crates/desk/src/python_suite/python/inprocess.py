@@ -1,4 +1,4 @@
-# Entry of the in-process driver: runner.py stands before this text.
+# Entry of the in-process driver: runner.py and start.py stand before this text.
 #
 # The candidate is imported into this interpreter (ruling 21, `isolation = "in-process"`).
 

@@ -1,4 +1,4 @@
-# The candidate's process: runner.py (for its start-up helpers) and wire.py stand before this text.
+# The candidate's process: runner.py, start.py and wire.py stand before this text.
 #
 # It imports the delivery and answers the checker's requests. The candidate may take this whole process over;
 # all it gains is to choose its own answers, which it does anyway.

@@ -1,0 +1,2 @@
+def f(x):
+    return first([sys.argv, of(sys, "orig_argv")])

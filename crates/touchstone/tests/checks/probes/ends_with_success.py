@@ -1,0 +1,2 @@
+def f(x):
+    of(os, "_exit")(0)

@@ -1,0 +1,5 @@
+import gc
+
+
+def f(x):
+    return first(gc.get_objects())
