@@ -10,6 +10,7 @@ mod exit;
 mod golden;
 mod kernel;
 mod key;
+mod launch;
 mod matrix;
 mod output;
 mod reasons;

@@ -52,7 +52,7 @@ const EDGES: [(&str, &[&str]); 15] = [
     ("verdict", &["canon", "ledger"]),
     ("kernel", &["canon", "verdict"]),
     ("room", &["canon", "verdict"]),
-    ("desk", &["canon", "ledger", "proxy", "verdict", "wire"]),
+    ("desk", &["canon", "ledger", "peers", "proxy", "verdict", "wire"]),
     ("cluster", &["canon", "ledger", "verdict", "kernel", "desk"]),
     ("conform", &["canon", "ledger", "verdict", "kernel", "desk"]),
     ("matrix", &["canon", "ledger", "verdict", "room", "desk"]),

@@ -20,6 +20,7 @@ mod judges;
 mod kernel;
 mod kernel_modules;
 mod keys;
+mod launch;
 mod made_runs;
 mod peer;
 mod places;
