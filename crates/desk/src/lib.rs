@@ -4,6 +4,7 @@ pub mod agents;
 pub mod command_suite;
 pub mod gate;
 pub mod keydir;
+pub mod launch;
 pub mod python_suite;
 pub mod record;
 pub mod report;

@@ -1,8 +1,8 @@
 //! Arguments in: the verbs and what they take.
 
 use crate::{
-    agents, attest, certificate, check, conform, demo, exit, gauge, golden, kernel, key, matrix, mcp, output,
-    reasons, record, room, run, verify, workspace,
+    agents, attest, certificate, check, conform, demo, exit, gauge, golden, kernel, key, launch, matrix, mcp,
+    output, reasons, record, room, run, verify, workspace,
 };
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Parser, Subcommand};
@@ -21,6 +21,7 @@ const EXIT_CODES: &str = "\
 Exit codes:
   run      0 accepted (or ungated)  20 refused  21 inconclusive  22 infrastructure void
            with --probe: 0 through us  1 not seen  2 other calls only  22 not measured
+  gate-then-run  0 the agent ran  20 not admitted  21 it failed  22 not on record
   verify   0 OK  3 VOID  1 BROKEN or UNVERIFIABLE
   check    0 accepted  20 one refused  22 one not measured
   gauge    0 ok  20 not ok  22 not measured
@@ -37,6 +38,8 @@ enum Verb {
     Demo(demo::Args),
     /// Run an agent, check its delivery, sign the verdict.
     Run(Box<run::Args>),
+    /// Start an agent with a delivery of somebody else, if it holds, and only once.
+    GateThenRun(Box<launch::Args>),
     /// List the agents that are known by name, what each needs, and which are installed.
     Agents(agents::Args),
     /// Check receipts offline: ours and the Python peer's.
@@ -88,6 +91,7 @@ pub(crate) fn main() -> ExitCode {
     ExitCode::from(output::heard(match cli.verb {
         Verb::Demo(args) => demo::run(&args),
         Verb::Run(args) => run::run(*args),
+        Verb::GateThenRun(args) => launch::run(&args),
         Verb::Agents(args) => agents::run(&args),
         Verb::Verify(args) => verify::run(&args),
         Verb::Conform(args) => conform::run(args),

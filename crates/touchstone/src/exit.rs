@@ -12,3 +12,9 @@ pub(crate) const YELLOW: u8 = 2;
 pub(crate) const REFUSED: u8 = 20;
 /// `check`, `gauge`: something was not measured, which says nothing about a candidate.
 pub(crate) const VOID: u8 = 22;
+/// `gate-then-run`: the delivery was not admitted, nothing was started.
+pub(crate) const NOT_ADMITTED: u8 = 20;
+/// `gate-then-run`: the agent ran and failed.
+pub(crate) const AGENT_FAILED: u8 = 21;
+/// `gate-then-run`: the agent could not be started, or ran and is not on record.
+pub(crate) const NOT_ON_RECORD: u8 = 22;

@@ -12,6 +12,7 @@ mod gauge;
 mod golden;
 mod kernel;
 mod key;
+mod launch;
 mod matrix;
 mod mcp;
 mod output;

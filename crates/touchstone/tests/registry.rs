@@ -72,6 +72,7 @@ fn emitted() -> Vec<(&'static str, Vec<&'static str>)> {
         of("delegation", peers::delegation::Unacceptable::CODES),
         of("launch", peers::controller::Untemplated::CODES),
         of("launch", peers::controller::NotAuthorising::CODES),
+        of("launch", desk::launch::LaunchError::CODES),
         of("ecosystem", peers::ecosystem::Unannounced::CODES),
         of("ecosystem", peers::ecosystem::ReviewRefusal::CODES),
         of("ecosystem", peers::ecosystem::PanelRefusal::CODES),

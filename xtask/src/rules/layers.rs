@@ -53,7 +53,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("verdict", &["canon", "ledger"]),
     ("kernel", &["canon", "verdict"]),
     ("room", &["canon", "verdict"]),
-    ("desk", &["canon", "ledger", "proxy", "verdict", "wire"]),
+    ("desk", &["canon", "ledger", "peers", "proxy", "verdict", "wire"]),
     ("check", &["canon", "desk", "suite"]),
     ("cluster", &["canon", "ledger", "verdict", "kernel", "desk"]),
     ("conform", &["canon", "ledger", "verdict", "kernel", "desk"]),

@@ -162,6 +162,15 @@ pub fn without_desk(given: Variables) -> Variables {
     given.into_iter().filter(|(name, _)| !among(name, &DESK_ONLY)).collect()
 }
 
+/// The environment without the desk's keys, under whatever name a copy of one stands, and without what is meant for the
+/// desk: for an agent that gets no proxy (section 20).
+pub fn without_keys(given: Variables) -> Variables {
+    let keys: Vec<Vec<u8>> = keys(&given).into_iter().map(<[u8]>::to_vec).collect();
+    let keys = keys.iter().map(Vec::as_slice).collect();
+    let kept = |(name, value): &(OsString, OsString)| !among(name, &SECRETS) && !holds_a_key(value, &keys);
+    without_desk(given).into_iter().filter(kept).collect()
+}
+
 /// The environment of an agent behind `door`, made from the desk's own.
 pub fn behind(given: &[(OsString, OsString)], door: &Door) -> Environment {
     let keys = keys(given);

@@ -21,6 +21,7 @@ mod judges;
 mod kernel;
 mod kernel_modules;
 mod keys;
+mod launch;
 mod made_runs;
 mod mcp;
 mod peer;
