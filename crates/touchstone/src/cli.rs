@@ -2,7 +2,7 @@
 
 use crate::{
     agents, attest, certificate, check, conform, demo, exit, gauge, golden, kernel, key, launch, matrix, mcp,
-    output, reasons, record, room, run, verify, workspace,
+    output, quorum, reasons, record, room, run, verify, workspace,
 };
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Parser, Subcommand};
@@ -25,6 +25,7 @@ Exit codes:
   verify   0 OK  3 VOID  1 BROKEN or UNVERIFIABLE
   check    0 accepted  20 one refused  22 one not measured
   gauge    0 ok  20 not ok  22 not measured
+  quorum   0 a draft ships  20 none does  21 undecided  22 not measured
   conform  0 full  1 incompatible, or no judgement  2 sampled
   attest   0 green  1 red  2 yellow
   matrix   0 pass  1 fail  2 yellow
@@ -56,6 +57,8 @@ enum Verb {
     Attest(attest::Args),
     /// Hash a folder as the desk does.
     Workspace(workspace::Args),
+    /// Let several executors judge drafts; the majority decides, and who said otherwise is named.
+    Quorum(quorum::Args),
     /// Run envelopes through the deterministic kernel; every decision has a reason.
     Kernel(kernel::Args),
     /// Run, replay and compare the simulated room.
@@ -100,6 +103,7 @@ pub(crate) fn main() -> ExitCode {
         Verb::Golden(args) => golden::run(&args),
         Verb::Attest(args) => attest::run(&args),
         Verb::Workspace(args) => workspace::run(&args),
+        Verb::Quorum(args) => quorum::run(&args),
         Verb::Kernel(args) => kernel::run(&args),
         Verb::Room(args) => room::run(&args),
         Verb::Matrix(args) => matrix::run(&args),

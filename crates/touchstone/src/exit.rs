@@ -8,9 +8,11 @@ pub(crate) const FAILED: u8 = 1;
 pub(crate) const USAGE: u8 = 64;
 /// Neither: something lowers what may be said.
 pub(crate) const YELLOW: u8 = 2;
-/// `check`, `gauge`: something was refused.
+/// `check`, `gauge`, `quorum`: something was refused.
 pub(crate) const REFUSED: u8 = 20;
-/// `check`, `gauge`: something was not measured, which says nothing about a candidate.
+/// `quorum`: no majority decided.
+pub(crate) const UNDECIDED: u8 = 21;
+/// `check`, `gauge`, `quorum`: something was not measured, which says nothing about a candidate.
 pub(crate) const VOID: u8 = 22;
 /// `gate-then-run`: the delivery was not admitted, nothing was started.
 pub(crate) const NOT_ADMITTED: u8 = 20;

@@ -16,6 +16,7 @@ mod launch;
 mod matrix;
 mod mcp;
 mod output;
+mod quorum;
 mod reasons;
 mod record;
 mod room;

@@ -178,6 +178,11 @@ impl<P: Probe> Executor<P> {
         self.identity.public()
     }
 
+    /// How it runs things, to be set for the next draft.
+    pub fn probe(&mut self) -> &mut P {
+        &mut self.probe
+    }
+
     /// Its chain file.
     pub fn lines(&self) -> &[u8] {
         &self.lines
