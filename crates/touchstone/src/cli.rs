@@ -1,8 +1,8 @@
 //! Arguments in: the verbs and what they take.
 
 use crate::{
-    agents, attest, certificate, conform, demo, exit, golden, kernel, key, launch, matrix, output, reasons,
-    record, room, run, verify, workspace,
+    agents, attest, certificate, conform, consent, demo, exit, golden, kernel, key, launch, matrix, output,
+    quorum, reasons, record, room, run, verify, workspace,
 };
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Parser, Subcommand};
@@ -26,6 +26,8 @@ Exit codes:
   conform  0 full  1 incompatible, or no judgement  2 sampled
   attest   0 green  1 red  2 yellow
   matrix   0 pass  1 fail  2 yellow
+  quorum   0 passed  20 refused  21 undecided; challenge 0 upheld  1 overturned  2 undecided
+  consent  0 in order  1 not  2 an erasure is due
   golden   0 hit  1 not hit  2 a task without a golden value
   others   0 yes  1 no
   all     64 wrong use";
@@ -38,6 +40,10 @@ enum Verb {
     Run(Box<run::Args>),
     /// Start an agent with a delivery of somebody else, if it holds, and only once.
     GateThenRun(Box<launch::Args>),
+    /// Count signed judgements of one draft, and name who differs.
+    Quorum(quorum::Args),
+    /// Look at consent on a chain.
+    Consent(consent::Args),
     /// List the agents that are known by name, what each needs, and which are installed.
     Agents(agents::Args),
     /// Check receipts offline: ours and the Python peer's.
@@ -84,6 +90,8 @@ pub(crate) fn main() -> ExitCode {
         Verb::Demo(args) => demo::run(&args),
         Verb::Run(args) => run::run(*args),
         Verb::GateThenRun(args) => launch::run(&args),
+        Verb::Quorum(args) => quorum::run(&args),
+        Verb::Consent(args) => consent::run(&args),
         Verb::Agents(args) => agents::run(&args),
         Verb::Verify(args) => verify::run(&args),
         Verb::Conform(args) => conform::run(args),

@@ -8,9 +8,11 @@ pub(crate) const FAILED: u8 = 1;
 pub(crate) const USAGE: u8 = 64;
 /// Neither: something lowers what may be said.
 pub(crate) const YELLOW: u8 = 2;
-/// `gate-then-run`: the delivery was not admitted, nothing was started.
+/// `gate-then-run`: the delivery was not admitted, nothing was started. `quorum`: refused.
 pub(crate) const NOT_ADMITTED: u8 = 20;
 /// `gate-then-run`: the agent ran and failed.
 pub(crate) const AGENT_FAILED: u8 = 21;
+/// `quorum`: undecided.
+pub(crate) const UNDECIDED: u8 = 21;
 /// `gate-then-run`: the agent could not be started, or ran and is not on record.
 pub(crate) const NOT_ON_RECORD: u8 = 22;

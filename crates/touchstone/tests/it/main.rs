@@ -22,6 +22,7 @@ mod kernel_modules;
 mod keys;
 mod launch;
 mod made_runs;
+mod parties;
 mod peer;
 mod places;
 mod probe;
