@@ -27,6 +27,15 @@ impl Language {
         [Language::Python, Language::JavaScript, Language::Rust].into_iter().find(|one| one.code() == name)
     }
 
+    /// The ending of its files, without the dot.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Language::Python => "py",
+            Language::JavaScript => "js",
+            Language::Rust => "rs",
+        }
+    }
+
     /// The language that a file name's ending stands for.
     pub fn of_extension(extension: &str) -> Option<Language> {
         match extension {

@@ -210,7 +210,12 @@ fn pieces(argument: &str) -> Result<Vec<Piece>, Untemplated> {
 /// `-c {answer}`, `-c{answer}`, `--eval={answer}` and their like: the answer would be the program.
 fn no_dynamic_program(program: &str, arguments: &[Vec<Piece>]) -> Result<(), Untemplated> {
     let version = |ch: char| ch.is_ascii_digit() || ch == '.';
-    let interpreter = INTERPRETERS.contains(&program.trim_end_matches(version));
+    let reads_programs =
+        |name: &str| INTERPRETERS.contains(&name.trim_end_matches(version)) || SHELLS.contains(&name);
+    // Behind a wrapper such as `nice`, the interpreter is an argument.
+    let wrapped =
+        |pieces: &Vec<Piece>| matches!(&pieces[..], [Piece::Text(text)] if reads_programs(&name_of(text)));
+    let interpreter = reads_programs(program) || arguments.iter().any(wrapped);
     let bundle = |option: &str| {
         let letters = option.strip_prefix('-').filter(|letters| !letters.starts_with('-'));
         interpreter && letters.is_some_and(|letters| letters.ends_with(PROGRAM_LETTERS))

@@ -1,8 +1,8 @@
 //! Arguments in: the verbs and what they take.
 
 use crate::{
-    agents, attest, certificate, check, conform, demo, exit, gauge, golden, kernel, key, launch, matrix, mcp,
-    output, quorum, reasons, record, room, run, verify, workspace,
+    agents, attest, certificate, check, conform, consent, demo, exit, gauge, golden, kernel, key, launch,
+    matrix, mcp, output, quorum, reasons, record, room, run, verify, workspace,
 };
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Parser, Subcommand};
@@ -29,6 +29,7 @@ Exit codes:
   conform  0 full  1 incompatible, or no judgement  2 sampled
   attest   0 green  1 red  2 yellow
   matrix   0 pass  1 fail  2 yellow
+  consent  0 in order  1 not  2 an erasure is due
   golden   0 hit  1 not hit  2 a task without a golden value
   others   0 yes  1 no
   all     64 wrong use";
@@ -41,6 +42,10 @@ enum Verb {
     Run(Box<run::Args>),
     /// Start an agent with a delivery of somebody else, if it holds, and only once.
     GateThenRun(Box<launch::Args>),
+    /// Count signed judgements of one draft, and name who differs.
+    Quorum(quorum::Args),
+    /// Look at consent on a chain.
+    Consent(consent::Args),
     /// List the agents that are known by name, what each needs, and which are installed.
     Agents(agents::Args),
     /// Check receipts offline: ours and the Python peer's.
@@ -57,8 +62,6 @@ enum Verb {
     Attest(attest::Args),
     /// Hash a folder as the desk does.
     Workspace(workspace::Args),
-    /// Let several executors judge drafts; the majority decides, and who said otherwise is named.
-    Quorum(quorum::Args),
     /// Run envelopes through the deterministic kernel; every decision has a reason.
     Kernel(kernel::Args),
     /// Run, replay and compare the simulated room.
@@ -95,6 +98,8 @@ pub(crate) fn main() -> ExitCode {
         Verb::Demo(args) => demo::run(&args),
         Verb::Run(args) => run::run(*args),
         Verb::GateThenRun(args) => launch::run(&args),
+        Verb::Quorum(args) => quorum::run(&args),
+        Verb::Consent(args) => consent::run(&args),
         Verb::Agents(args) => agents::run(&args),
         Verb::Verify(args) => verify::run(&args),
         Verb::Conform(args) => conform::run(args),
@@ -103,7 +108,6 @@ pub(crate) fn main() -> ExitCode {
         Verb::Golden(args) => golden::run(&args),
         Verb::Attest(args) => attest::run(&args),
         Verb::Workspace(args) => workspace::run(&args),
-        Verb::Quorum(args) => quorum::run(&args),
         Verb::Kernel(args) => kernel::run(&args),
         Verb::Room(args) => room::run(&args),
         Verb::Matrix(args) => matrix::run(&args),

@@ -21,8 +21,8 @@ const FILE_BYTES_MAX: u64 = 64 << 20;
 /// here, claims the launch in RUNS/REQUEST/launch.claim, and only then starts the agent: without a shell, in a session of
 /// its own, without this desk's API keys. This binds only the process that is started here.
 ///
-/// The check must be one of the type `equals`: {"type": "equals", "value": TEXT}. A check of another type is refused: this
-/// command cannot run it yet.
+/// The check must be one of the type `equals`: {"type": "equals", "value": TEXT, "normalize": false}. Without the last
+/// member another text counts as not measured. A check of another type is refused: this command cannot run it yet.
 ///
 /// Exit codes: 0 the agent ran, 20 not admitted (not started), 21 the agent ran and failed, 22 not started or not on
 /// record.
@@ -92,8 +92,11 @@ impl Check for Here {
             && tests.get("value").and_then(Value::as_str).is_some()
     }
 
+    /// The same text is a pass under every setting. Another text is a fail only where the check says that nothing is
+    /// normalised; otherwise it is not measured here, which is no pass either.
     fn passes(&self, tests: &Value, answer: &str) -> Option<bool> {
-        Some(tests.get("value")?.as_str()? == answer)
+        let exact = tests.get("normalize").and_then(Value::as_bool) == Some(false);
+        (tests.get("value")?.as_str()? == answer).then_some(true).or(exact.then_some(false))
     }
 }
 

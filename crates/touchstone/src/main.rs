@@ -6,6 +6,7 @@ mod certificate;
 mod check;
 mod cli;
 mod conform;
+mod consent;
 mod demo;
 mod exit;
 mod gauge;

@@ -106,8 +106,6 @@ pub struct Resident {
     /// Order of the first announcement, from 0.
     pub order: u64,
     families: BTreeSet<String>,
-    /// Heads that were seen, in order; the last one is current.
-    heads: Vec<Digest>,
 }
 
 /// Reviews of one entry, in the order in which they were recorded.
@@ -132,6 +130,8 @@ pub struct Recorded {
 pub struct Registry {
     residents: BTreeMap<String, Resident>,
     owners: BTreeMap<Digest, String>,
+    /// Heads that were seen of each stream, in order; the last one is current. They outlive every announcement.
+    heads: BTreeMap<Digest, Vec<Digest>>,
     reviewed: BTreeMap<(Digest, Digest), Reviewed>,
     panels: BTreeMap<(Digest, Digest), Panel>,
     /// By task, who passed it and who did not.
@@ -158,19 +158,17 @@ impl Registry {
                 return Err(Unannounced::StreamOwned);
             }
             self.owners.insert(stream, said.id.to_owned());
+            self.heads.entry(stream).or_insert_with(|| vec![stream]);
         }
         let known = self.residents.get(said.id);
-        let stream = said.stream.map(|(stream, _)| stream);
-        let heads = known.filter(|known| known.stream == stream).map(|known| known.heads.clone());
         let resident = Resident {
             key: said.key,
-            stream,
+            stream: said.stream.map(|(stream, _)| stream),
             branch: said.branch.to_owned(),
             substrate: said.substrate.to_owned(),
             controller: said.controller.map(str::to_owned),
             order: known.map_or(self.residents.len() as u64, |known| known.order),
             families: said.families.iter().map(|family| (*family).to_owned()).collect(),
-            heads: heads.unwrap_or_else(|| stream.into_iter().collect()),
         };
         self.residents.insert(said.id.to_owned(), resident);
         Ok(())
@@ -198,15 +196,14 @@ impl Registry {
 
     /// Notes where a stream stands. Back to a head that was left is refused: whoever does that shows two histories.
     pub fn note_head(&mut self, stream: Digest, head: Digest) -> Result<(), Unannounced> {
-        let owner = self.owners.get(&stream).ok_or(Unannounced::StreamUnknown)?;
-        let resident = self.residents.get_mut(owner).ok_or(Unannounced::StreamUnknown)?;
-        if resident.heads.last() == Some(&head) {
+        let heads = self.heads.get_mut(&stream).ok_or(Unannounced::StreamUnknown)?;
+        if heads.last() == Some(&head) {
             return Ok(());
         }
-        if resident.heads.contains(&head) {
+        if heads.contains(&head) {
             return Err(Unannounced::HeadWentBack);
         }
-        resident.heads.push(head);
+        heads.push(head);
         Ok(())
     }
 
@@ -245,7 +242,8 @@ impl Registry {
 
     fn is_about_the_present(&self, review: &Review) -> Result<(), ReviewRefusal> {
         let target = self.residents.get(&review.target_id).ok_or(ReviewRefusal::NotFresh)?;
-        if target.stream != Some(review.target_stream) || target.heads.last() != Some(&review.target_head) {
+        let head = self.heads.get(&review.target_stream).and_then(|heads| heads.last());
+        if target.stream != Some(review.target_stream) || head != Some(&review.target_head) {
             return Err(ReviewRefusal::NotFresh);
         }
         if target.branch != review.branch_id {

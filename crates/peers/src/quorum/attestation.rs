@@ -206,7 +206,7 @@ impl<P: Probe> Executor<P> {
             .with("render_sha256", binding.render)
             .with("visible_ok", outcome.visible_ok)
             .with("first_failing_test", outcome.first_failing_test)
-            .with("n_visible_tests", bound.suite().tests_n)
+            .with("n_visible_tests", bound.suite().tests_n())
             .with("loads_ok", outcome.loads_ok)
             .with("detail_reason", outcome.detail_reason);
         let appended = self.chain.append(ATTESTATION, payload.into(), &self.identity, ts_ms);

@@ -183,7 +183,8 @@ pub fn suite_gate(
     ensure(is("task_id", &bound.task().task_id), Ungated::TaskMismatch)?;
     ensure(is("entry_point", &suite.entry_point), Ungated::EntryPointNotCommitted)?;
     let opened = commitment::commit(&suite.normalised, committed.nonce).map_err(|_| Ungated::BadNonce)?;
-    ensure(is("commitment", &opened.to_hex()), Ungated::CommitmentMismatch)?;
+    let same = is("commitment", &opened.to_hex()) && is("suite_sha256", &suite.suite_sha256.to_hex());
+    ensure(same, Ungated::CommitmentMismatch)?;
     let gauge = payload.get("gauge").and_then(GaugeRecord::read).ok_or(Ungated::RecordMissing)?;
     ensure(gauge.suite_sha256 == suite.suite_sha256, Ungated::OtherSuite)?;
     ensure(gauge.is_ok(), Ungated::Failed)?;

@@ -44,19 +44,15 @@ pub struct Task {
     pub entry_point: Option<String>,
 }
 
-/// A suite as the executors run it. Whoever makes one has normalised and rendered it.
+/// A suite as the executors run it. Its digest, entry point and number of tests are those of the specification that it
+/// holds: they cannot be said apart from it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Suite {
-    /// The normalised specification, which a commitment hides.
-    pub normalised: Value,
-    /// Its digest.
-    pub suite_sha256: Digest,
-    /// Digest of the program that runs it.
-    pub render_sha256: Digest,
-    /// The function that it calls.
-    pub entry_point: String,
-    /// Number of its tests.
-    pub tests_n: u64,
+    normalised: Value,
+    suite_sha256: Digest,
+    render_sha256: Digest,
+    entry_point: String,
+    tests_n: u64,
 }
 
 /// A suite that may be run for a task. There is no other way to get one than [`Suite::bind`].
@@ -67,6 +63,31 @@ pub struct Bound<'a> {
 }
 
 impl Suite {
+    /// The suite of a normalised specification (16.2), run by the program with the digest `render_sha256`; nothing when
+    /// the value names no entry point or has no tests. That it is normalised and within its limits is for the reader of
+    /// specifications to say.
+    pub fn of_normalised(normalised: Value, render_sha256: Digest) -> Option<Suite> {
+        let entry_point = normalised.get("entry_point")?.as_str()?.to_owned();
+        let tests_n = normalised.get("tests")?.as_array()?.len() as u64;
+        let suite_sha256 = canon::canonical_digest(&normalised);
+        (tests_n > 0).then_some(Suite { normalised, suite_sha256, render_sha256, entry_point, tests_n })
+    }
+
+    /// The specification, which a commitment hides.
+    pub fn normalised(&self) -> &Value {
+        &self.normalised
+    }
+
+    /// Its digest.
+    pub fn suite_sha256(&self) -> Digest {
+        self.suite_sha256
+    }
+
+    /// Number of its tests.
+    pub fn tests_n(&self) -> u64 {
+        self.tests_n
+    }
+
     /// Binds the suite to the entry point of the task; `is_reserved` knows the names that the runner needs itself.
     pub fn bind<'a>(
         &'a self,

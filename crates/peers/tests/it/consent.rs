@@ -116,16 +116,28 @@ fn what_cannot_be_written() {
     assert_eq!(erase(vec![file("persona/1"), file("nonce/1")]), None);
 }
 
-/// The four refusals that the peer's vectors name.
+/// The four refusals that the peer's vectors name, provoked here.
 #[test]
 fn the_peers_refusals() {
     let Some(folder) = vectors::shared("the_peers_refusals", FOLDER) else { return };
     let expected = vectors::json(&folder.join("expected.json"));
-    let names: Vec<&str> = vectors::list(&expected, "refused")
-        .iter()
-        .map(|pair| pair.as_array().unwrap()[0].as_str().unwrap())
-        .collect();
-    assert_eq!(names, ["erase_without_nonce", "erase_empty", "field_not_allowed", "commitment_upper"]);
+    let hash = Digest::of(b"entry");
+    let cases = vectors::list(&expected, "refused");
+    assert_eq!(cases.len(), 4);
+    for case in cases {
+        let grant = |commitment: &str, field: &str| {
+            Grant::new("S-1", commitment, &[field], "exhibit", "nonce/1").err()
+        };
+        let erase = |files: Vec<ErasedFile>| Erasure::new("S-1", hash, "nonce/1", files).err();
+        let (got, want) = match case.as_array().unwrap()[0].as_str().unwrap() {
+            "erase_without_nonce" => (erase(vec![file("persona/1")]), ConsentError::NonceNotErased),
+            "erase_empty" => (erase(vec![]), ConsentError::ErasedNothing),
+            "field_not_allowed" => (grant(&"ab".repeat(32), "name"), ConsentError::Field),
+            "commitment_upper" => (grant(&"AB".repeat(32), "style"), ConsentError::Commitment),
+            other => panic!("a refusal that no file had: {other}"),
+        };
+        assert_eq!(got, Some(want));
+    }
 }
 
 /// Payloads of an audit; the hash of each is that of its position.

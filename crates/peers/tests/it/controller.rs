@@ -62,6 +62,8 @@ fn every_refusal() {
         &["python3.11", "-c{answer}"],
         &["perl", "-ne", "{answer}"],
         &["node", "--eval={answer}"],
+        &["nice", "bash", "-lc", "{answer}"],
+        &["timeout", "5", "/usr/bin/python3", "-Ic", "{answer}"],
         &["agent", "-c", "x = {answer}"],
         &["python3", "-c", "import {task_id}", "{context_path}"],
     ] {

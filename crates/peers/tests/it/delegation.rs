@@ -355,3 +355,82 @@ fn any_request_will_do_when_none_is_named_and_no_review_is_needed() {
         world.receipt.get("trust_card_sha256").unwrap().as_str().unwrap()
     );
 }
+
+/// Paths of every value inside, the outermost excepted.
+fn paths(value: &Value, prefix: &str, found: &mut Vec<String>) {
+    let mut inside = |name: &str, value: &Value| {
+        let path = if prefix.is_empty() { name.to_owned() } else { format!("{prefix}.{name}") };
+        found.push(path.clone());
+        paths(value, &path, found);
+    };
+    match value {
+        Value::Array(items) => {
+            items.iter().enumerate().for_each(|(index, item)| inside(&index.to_string(), item));
+        }
+        Value::Object(object) => object.iter().for_each(|(name, member)| inside(name, member)),
+        _ => {}
+    }
+}
+
+/// No value of a receipt or of a card can be changed without being noticed, whatever it is changed into.
+#[test]
+fn no_value_can_be_changed() {
+    let good = World::new();
+    let mut changed = 0;
+    for card in [false, true] {
+        let document = |world: &World| if card { world.card.clone() } else { world.receipt.clone() };
+        let mut found = Vec::new();
+        paths(&document(&good), "", &mut found);
+        for path in &found {
+            for to in [
+                Value::Null,
+                false.into(),
+                7_i64.into(),
+                "other".into(),
+                Value::Array(vec![]),
+                Object::new().into(),
+            ] {
+                let mut edited = document(&good);
+                set(&mut edited, path, to);
+                if canonical(&edited) == canonical(&document(&good)) {
+                    continue;
+                }
+                let mut world = good.clone();
+                *(if card { &mut world.card } else { &mut world.receipt }) = edited;
+                assert!(judge(&world).is_err(), "{path}");
+                changed += 1;
+            }
+        }
+    }
+    assert!(changed > 400, "{changed}");
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(64))]
+
+    /// Whatever stands at any place of a signed card, it is answered and not panicked about: the deliverer signs it itself.
+    #[test]
+    fn a_deliverer_may_sign_anything(place in 0_usize..200, what in 0_usize..8) {
+        let mut world = World::new();
+        let mut found = Vec::new();
+        paths(&world.card, "", &mut found);
+        let to: Value = [
+            Value::Null, true.into(), (-1_i64).into(), "".into(), "é".repeat(20).into(), Value::Array(vec![Value::Null]),
+            Object::new().into(), Value::Float(canon::Float::new(1e300)),
+        ][what].clone();
+        let path = found[place % found.len()].clone();
+        if path != "host_sig" {
+            set(&mut world.card, &path, to);
+            world.sign_card();
+        }
+        let _ = judge(&world);
+        // The same at every place of the receipt.
+        let mut world = World::new();
+        let mut found = Vec::new();
+        paths(&world.receipt, "", &mut found);
+        let path = found[place % found.len()].clone();
+        set(&mut world.receipt, &path, Value::Float(canon::Float::new(-0.0)));
+        world.sign_receipt();
+        let _ = judge(&world);
+    }
+}

@@ -22,14 +22,17 @@ pub(crate) fn nothing_is_reserved(_: &str) -> bool {
 }
 
 pub(crate) fn suite_of(file: &Value) -> Suite {
-    let normalised = file.get("suite").unwrap().clone();
-    Suite {
-        suite_sha256: digest(file, "suite_sha256"),
-        render_sha256: digest(file, "render_sha256"),
-        entry_point: vectors::text(&normalised, "entry_point").to_owned(),
-        tests_n: vectors::list(&normalised, "tests").len() as u64,
-        normalised,
-    }
+    let suite =
+        Suite::of_normalised(file.get("suite").unwrap().clone(), digest(file, "render_sha256")).unwrap();
+    assert_eq!(suite.suite_sha256(), digest(file, "suite_sha256"));
+    suite
+}
+
+/// A suite of our own with `tests_n` tests.
+pub(crate) fn own_suite(tests_n: usize) -> Suite {
+    let test = Value::Object(Object::new().with("args", "[1, 2]").with("expected", "3"));
+    let normalised = Object::new().with("entry_point", "add").with("tests", vec![test; tests_n]);
+    Suite::of_normalised(normalised.into(), Digest::of(b"render")).unwrap()
 }
 
 pub(crate) fn task() -> Task {
@@ -344,13 +347,7 @@ fn loud_where_an_argument_is_wrong() {
             Err("no sandbox")
         }
     }
-    let suite = Suite {
-        normalised: Value::Null,
-        suite_sha256: Digest::of(b"s"),
-        render_sha256: Digest::of(b"r"),
-        entry_point: "add".to_owned(),
-        tests_n: 1,
-    };
+    let suite = own_suite(1);
     let (task, drafts) = (task(), [Draft { code: Code("x".to_owned()), author: Author("w".to_owned()) }]);
     let is_reserved = &nothing_is_reserved;
     let question =

@@ -1,6 +1,8 @@
 //! Committing to a suite, and the gate that holds everybody to it.
 
-use crate::quorum::{FILE, Says, Told, drafts_named, nothing_is_reserved, same_selection, suite_of, task};
+use crate::quorum::{
+    FILE, Says, Told, drafts_named, nothing_is_reserved, own_suite, same_selection, suite_of, task,
+};
 use crate::world::{identity, sign};
 use crate::{drop_member, labelled, set};
 use canon::{Digest, Value};
@@ -17,18 +19,12 @@ const NONCE: &str = "nonce-0123456789abcdef";
 const COMMITTER: u8 = 7;
 
 fn suite() -> Suite {
-    Suite {
-        normalised: Value::from(vec!["a suite"]),
-        suite_sha256: Digest::of(b"suite"),
-        render_sha256: Digest::of(b"render"),
-        entry_point: "add".to_owned(),
-        tests_n: 3,
-    }
+    own_suite(3)
 }
 
 fn gauge() -> GaugeRecord {
     GaugeRecord {
-        suite_sha256: Digest::of(b"suite"),
+        suite_sha256: suite().suite_sha256(),
         ref_sha256: Digest::of(b"reference"),
         ref_passed: true,
         broken_n: 2,
@@ -60,7 +56,7 @@ fn the_peers_commitment() {
     let peers = file.get("suite_commit").unwrap();
     let (entry, nonce) = (peers.get("entry").unwrap(), vectors::text(peers, "nonce"));
     let good = Digest::parse(vectors::text(file.get("draft_sha256").unwrap(), "good")).unwrap();
-    let gauge = GaugeRecord { suite_sha256: suite.suite_sha256, ref_sha256: good, ..gauge() };
+    let gauge = GaugeRecord { suite_sha256: suite.suite_sha256(), ref_sha256: good, ..gauge() };
     let bound = suite.bind(&task, &nothing_is_reserved).unwrap();
     let made = commit_suite(&mut Appender::default(), &desk, &bound, Some(&gauge), nonce, 1_790_000_000_000)
         .unwrap();
@@ -88,9 +84,9 @@ fn the_peers_commitment() {
             "other_entry_point" => answer(entry, nonce, &other, &suite),
             "no_entry_point" => answer(entry, nonce, &none, &suite),
             "other_suite" => {
-                let mut other = suite.clone();
-                set(&mut other.normalised, "tests.0.expected", "4");
-                answer(entry, nonce, &task, &other)
+                let mut other = suite.normalised().clone();
+                set(&mut other, "tests.0.expected", "4");
+                answer(entry, nonce, &task, &Suite::of_normalised(other, Digest::ZERO).unwrap())
             }
             "gauge_inflated_unsigned_check" | "gauge_inflated_signed_check" => {
                 edited(|entry| set(entry, "payload.gauge.n_broken", 99_i64))
@@ -196,6 +192,10 @@ fn every_reason_of_the_gate() {
     assert_eq!(resigned(|e| set(e, "payload.task_id", "another")), Ungated::TaskMismatch);
     assert_eq!(resigned(|e| set(e, "payload.entry_point", "sub")), Ungated::EntryPointNotCommitted);
     assert_eq!(gate(&entry(), "nonce-fedcba9876543210", &task()), Err(Ungated::CommitmentMismatch));
+    assert_eq!(
+        resigned(|e| set(e, "payload.suite_sha256", Digest::of(b"other"))),
+        Ungated::CommitmentMismatch
+    );
     assert_eq!(gate(&entry(), "short", &task()), Err(Ungated::BadNonce));
     assert_eq!(resigned(|e| set(e, "payload.gauge.ref_passed", "yes")), Ungated::RecordMissing);
     assert_eq!(resigned(|e| set(e, "payload.gauge.suite_sha256", Digest::of(b"other"))), Ungated::OtherSuite);
@@ -213,7 +213,7 @@ fn every_reason_of_the_gate() {
 #[test]
 fn suites_that_may_not_judge() {
     let list = |record: Option<GaugeRecord>| {
-        record.map(|record| (suite().suite_sha256, record)).into_iter().collect::<BTreeMap<_, _>>()
+        record.map(|record| (suite().suite_sha256(), record)).into_iter().collect::<BTreeMap<_, _>>()
     };
     let status = |list: &BTreeMap<Digest, GaugeRecord>| {
         let (suite, task) = (suite(), task());

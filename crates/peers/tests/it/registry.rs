@@ -135,6 +135,18 @@ fn heads_do_not_go_back() {
     assert_eq!(registry.note_head(stream, a), Err(Unannounced::HeadWentBack));
     assert_eq!(registry.note_head(stream, stream), Err(Unannounced::HeadWentBack));
     // Announcing again does not make the past forgotten.
+    let (id, key) = (identity(TARGET).public().id(), identity(TARGET).public());
+    let (branch, substrate) = ("main", "stub");
+    let streamless = Announcement {
+        id: id.as_str(),
+        key,
+        stream: None,
+        branch,
+        substrate,
+        families: &[],
+        controller: None,
+    };
+    registry.announce(&streamless).unwrap();
     announce(&mut registry, TARGET, None).unwrap();
     assert_eq!(registry.note_head(stream, a), Err(Unannounced::HeadWentBack));
     assert_eq!(registry.note_head(Digest::of(b"nobody's"), a), Err(Unannounced::StreamUnknown));

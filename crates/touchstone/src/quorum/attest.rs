@@ -63,7 +63,10 @@ pub(super) fn run(args: &Args) -> u8 {
         (Ok(identity), Ok(path)) => (identity, path),
         (Err(why), _) | (_, Err(why)) => return output::usage(&why),
     };
-    let suite = suite_of(&panel.spec);
+    let suite = match suite_of(&panel.spec) {
+        Ok(suite) => suite,
+        Err(why) => return output::usage(&why),
+    };
     let bound = match suite.bind(&panel.task, &is_reserved) {
         Ok(bound) => bound,
         // Nobody runs anything for it, and that is an answer.

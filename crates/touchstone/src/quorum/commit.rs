@@ -66,7 +66,7 @@ fn committed(args: &Args) -> Result<u8, String> {
         keydir::load(&args.sign, None).map_err(|error| format!("{}: {error}", args.sign.display()))?;
     let gauge = record(&object(&args.gauge)?);
     let task = Task { task_id: args.task_id.clone(), entry_point: Some(spec.entry_point().to_owned()) };
-    let suite = suite_of(&spec);
+    let suite = suite_of(&spec)?;
     let bound = suite.bind(&task, &is_reserved).map_err(|unbound| unbound.code().to_owned())?;
     let mut chain = Appender::default();
     let entry = match commit_suite(&mut chain, &identity, &bound, gauge.as_ref(), &nonce, now_ms()) {

@@ -2,6 +2,7 @@
 
 mod attest;
 mod commit;
+mod count;
 mod panel;
 mod run;
 mod say;
@@ -44,6 +45,11 @@ enum Verb {
     /// Example: touchstone quorum verdict panel --roster roster.json
     #[command(verbatim_doc_comment)]
     Verdict(verdict::VerdictArgs),
+    /// Count statements about one draft when only digests are known, such as those of other programs.
+    ///
+    /// Example: touchstone quorum count chains --roster roster.json --task-id t1 --draft a.py --suite-sha256 HEX --render-sha256 HEX
+    #[command(verbatim_doc_comment)]
+    Count(count::Args),
     /// Compare the verdict of a panel with that of a second one about the same draft.
     ///
     /// Example: touchstone quorum challenge panel second --roster roster.json --second-roster other.json
@@ -71,6 +77,7 @@ pub(crate) fn run(args: &Args) -> u8 {
         Verb::Ask(args) => run::ask(args),
         Verb::Attest(args) => attest::run(args),
         Verb::Verdict(args) => verdict::run(args),
+        Verb::Count(args) => count::run(args),
         Verb::Challenge(args) => verdict::challenge(args),
         Verb::Commit(args) => commit::run(args),
     }

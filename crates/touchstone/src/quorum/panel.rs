@@ -38,14 +38,9 @@ pub(super) struct Panel {
 }
 
 /// A suite as executors of this program run it: natively, and they say so.
-pub(super) fn suite_of(spec: &Spec) -> Suite {
-    Suite {
-        normalised: spec.normalised(),
-        suite_sha256: spec.digest(),
-        render_sha256: Program::this().over(spec),
-        entry_point: spec.entry_point().to_owned(),
-        tests_n: spec.tests().len() as u64,
-    }
+pub(super) fn suite_of(spec: &Spec) -> Result<Suite, String> {
+    let suite = Suite::of_normalised(spec.normalised(), Program::this().over(spec));
+    suite.ok_or_else(|| "a suite without tests decides nothing".to_owned())
 }
 
 /// Names that the runner needs itself: a [`Spec`] that has one cannot be read at all.
@@ -138,52 +133,13 @@ impl Panel {
 
     /// Where an executor's chain goes; its name becomes a file name.
     pub(super) fn chain(&self, id: &str) -> Result<PathBuf, String> {
-        let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
-        if id.is_empty() || id.len() > 64 || !id.bytes().all(plain) {
-            return Err(format!(
-                "{}: a name of letters, digits, - and _ is needed",
-                canon::shown(id.as_bytes())
-            ));
-        }
-        Ok(self.folder.join(STATEMENTS).join(format!("{id}.ndjson")))
+        Ok(self.folder.join(STATEMENTS).join(format!("{}.ndjson", plain(id)?)))
     }
 
-    /// Every statement about one draft, under the name of its chain. Statements about other drafts and tasks are no voices here.
+    /// Every statement about one draft, under the name of its chain.
     pub(super) fn statements(&self, draft: &Draft) -> Result<Vec<Attestation>, String> {
-        let about = draft.code.digest().to_hex();
-        let mut all = Vec::new();
-        for (id, file) in self.chains()? {
-            for line in lines(&file) {
-                // What cannot be read is no statement; what can and is not signed rightly is rejected by name.
-                let Ok(entry) = Reader::strict().read(line.bytes) else { continue };
-                let payload = entry.get("payload");
-                let is = |name: &str, want: &str| {
-                    payload.and_then(|payload| payload.get(name)?.as_str()).is_none_or(|text| text == want)
-                };
-                if is("draft_sha256", &about) && is("task_id", &self.task.task_id) {
-                    all.push(Attestation { executor_id: id.clone(), entry });
-                }
-            }
-        }
-        Ok(all)
-    }
-
-    fn chains(&self) -> Result<Vec<(String, Vec<u8>)>, String> {
-        let folder = self.folder.join(STATEMENTS);
-        let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
-        let mut names = BTreeSet::new();
-        for entry in std::fs::read_dir(&folder).map_err(failed)? {
-            if let Some(id) =
-                entry.map_err(failed)?.file_name().to_str().and_then(|n| n.strip_suffix(".ndjson"))
-            {
-                names.insert(id.to_owned());
-            }
-        }
-        if names.len() > EXECUTORS_MAX {
-            return Err(format!("{}: more than {EXECUTORS_MAX} chains", folder.display()));
-        }
-        let chain = |id: String| Ok((id.clone(), read_regular(&self.chain(&id)?, FILE_BYTES_MAX)?));
-        names.into_iter().map(chain).collect()
+        let chains = chains(&self.folder.join(STATEMENTS))?;
+        Ok(voices(&chains, &self.task.task_id, draft.code.digest()))
     }
 
     /// The roster that `run` left, of executors that it started itself.
@@ -192,17 +148,68 @@ impl Panel {
     }
 }
 
-/// Who may judge: an object of names and keys (64 hex).
+/// What is said about a draft in a task. Statements about other drafts and tasks are no voices here. A line that cannot be
+/// read is one that says nothing, and is rejected by name rather than passed over.
+pub(super) fn voices(chains: &[(String, Vec<u8>)], task_id: &str, draft: Digest) -> Vec<Attestation> {
+    let draft = draft.to_hex();
+    let mut all = Vec::new();
+    for (id, file) in chains {
+        for line in lines(file).iter().filter(|line| !line.bytes.trim_ascii().is_empty()) {
+            let entry = Reader::strict().read(line.bytes).unwrap_or(Value::Null);
+            let payload = entry.get("payload");
+            let is = |name: &str, want: &str| {
+                payload.and_then(|payload| payload.get(name)?.as_str()).is_none_or(|text| text == want)
+            };
+            if is("draft_sha256", &draft) && is("task_id", task_id) {
+                all.push(Attestation { executor_id: id.clone(), entry });
+            }
+        }
+    }
+    all
+}
+
+/// The chain files of a folder, by the name of the executor.
+pub(super) fn chains(folder: &Path) -> Result<Vec<(String, Vec<u8>)>, String> {
+    let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
+    let mut names = BTreeSet::new();
+    for entry in std::fs::read_dir(folder).map_err(failed)? {
+        let name = entry.map_err(failed)?.file_name();
+        names.extend(name.to_str().and_then(|name| name.strip_suffix(".ndjson")).map(str::to_owned));
+    }
+    if names.len() > EXECUTORS_MAX {
+        return Err(format!("{}: more than {EXECUTORS_MAX} chains", folder.display()));
+    }
+    let chain = |id: String| {
+        let path = folder.join(format!("{}.ndjson", plain(&id)?));
+        let file = read_regular(&path, FILE_BYTES_MAX).map_err(|why| format!("{}: {why}", path.display()))?;
+        Ok((id, file))
+    };
+    names.into_iter().map(chain).collect()
+}
+
+/// The name of an executor, which is the name of a file too.
+fn plain(id: &str) -> Result<&str, String> {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    if id.is_empty() || id.len() > 64 || !id.bytes().all(plain) {
+        return Err(format!("{}: a name of letters, digits, - and _ is needed", canon::shown(id.as_bytes())));
+    }
+    Ok(id)
+}
+
+/// Who may judge: a list of names and keys, each once.
 pub(super) fn roster(path: &Path) -> Result<Roster, String> {
     let wrong = |why: &str| format!("{}: {why}", path.display());
+    let bytes = read_regular(path, FILE_BYTES_MAX).map_err(|why| wrong(&why))?;
+    let list = Reader::strict().read(&bytes).map_err(|error| wrong(error.fault.code()))?;
     let mut roster = Roster::new();
-    for (id, key) in object(path)?.iter() {
-        let key = key.as_str().and_then(|key| PublicKey::parse(key).ok());
-        let key = key.ok_or_else(|| wrong("a name and a key of 64 hex digits are needed"))?;
-        if roster.values().any(|known| *known == key) {
-            return Err(wrong("two names have one key: one machine would vote twice"));
+    for entry in list.as_array().ok_or_else(|| wrong("no list"))? {
+        let text = |member: &str| entry.get(member).and_then(Value::as_str).ok_or_else(|| wrong(member));
+        let id = plain(text("executor_id")?)?;
+        let key = PublicKey::parse(text("pub_hex")?).map_err(|_| wrong("pub_hex is no key"))?;
+        let twice = roster.values().any(|known| *known == key) || roster.insert(id.to_owned(), key).is_some();
+        if twice {
+            return Err(wrong("a name or a key stands there twice: one machine would vote twice"));
         }
-        roster.insert(id.to_owned(), key);
     }
     match roster.len() {
         0 => Err(wrong("nobody may judge")),
@@ -213,8 +220,10 @@ pub(super) fn roster(path: &Path) -> Result<Roster, String> {
 
 /// A roster as a file.
 pub(super) fn roster_bytes(roster: &Roster) -> Vec<u8> {
-    let pairs = roster.iter().fold(Object::new(), |all, (id, key)| all.with(id, key.to_hex()));
-    canonical(&pairs.into())
+    let entry = |(id, key): (&String, &PublicKey)| {
+        Object::new().with("executor_id", id.as_str()).with("pub_hex", key.to_hex())
+    };
+    canonical(&Value::from(roster.iter().map(entry).collect::<Vec<_>>()))
 }
 
 /// A file that holds one JSON object.

@@ -69,6 +69,20 @@ fn selection_object(selection: &Selection, pinned: bool) -> Object {
         .with("exit_code", i64::from(code(selection)))
 }
 
+/// One verdict by itself.
+pub(super) fn verdict(verdict: &Verdict, as_json: bool) -> u8 {
+    if as_json {
+        line(&String::from_utf8_lossy(&canonical(&verdict.to_value())));
+    } else {
+        draft(0, verdict);
+    }
+    match verdict.visible_ok {
+        Some(true) => exit::OK,
+        Some(false) => exit::REFUSED,
+        None => exit::UNDECIDED,
+    }
+}
+
 fn word(verdict: &Verdict) -> String {
     match verdict.visible_ok {
         Some(true) => paint("passed", Tone::Good),

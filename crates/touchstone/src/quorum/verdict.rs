@@ -90,7 +90,7 @@ pub(super) struct ChallengeArgs {
 
 /// What is selected when the statements of a panel are counted.
 pub(super) fn select(panel: &Panel, roster: Roster, opened: Option<&Opened>) -> Result<Selection, String> {
-    let suite = suite_of(&panel.spec);
+    let suite = suite_of(&panel.spec)?;
     let committed = opened.map(|opened| Committed {
         entry: &opened.entry,
         nonce: &opened.nonce,
@@ -132,7 +132,7 @@ pub(super) fn run(args: &VerdictArgs) -> u8 {
 /// The verdict about one draft, whichever ships.
 fn about(panel: &Panel, roster: &Roster, number: usize) -> Result<Verdict, String> {
     let draft = panel.drafts.get(number).ok_or_else(|| format!("there is no draft {number}"))?;
-    let suite = suite_of(&panel.spec);
+    let suite = suite_of(&panel.spec)?;
     let bound = suite.bind(&panel.task, &is_reserved).map_err(|unbound| unbound.code().to_owned())?;
     let majority = NonZeroUsize::MIN.saturating_add(roster.len() / 2);
     Ok(peers::quorum::form_verdict(

@@ -27,7 +27,7 @@ fn identity(seed: u8) -> Identity {
 }
 
 fn equals(value: &str) -> Value {
-    Object::new().with("type", "equals").with("value", value).into()
+    Object::new().with("type", "equals").with("value", value).with("normalize", false).into()
 }
 
 /// The deliverer's chain: opened, delivered, closed.
@@ -240,11 +240,13 @@ fn what_does_not_hold_starts_nothing() {
     // The deliverer signed that its answer passes. It does not, here.
     let liar = Stand::new(&equals("43"), "");
     assert_eq!(liar.run(&[]), not_started("delivery_check_failed", 20));
+    let loose = Stand::new(&Object::new().with("type", "equals").with("value", " 42 ").into(), "");
+    assert_eq!(loose.run(&[]), not_started("delivery_check_not_measured", 20));
     let soft = Stand::new(&Object::new().with("type", "contains").with("value", ANSWER).into(), "");
     assert_eq!(soft.run(&[]), not_started("launch_check_kind", 20));
     let elsewhere = Stand::new(&Object::new().with("type", "run_python").with("code", "pass").into(), "");
     assert_eq!(elsewhere.run(&[]), not_started("delivery_check_unusable", 20));
-    assert_eq!((liar.starts(), soft.starts(), elsewhere.starts()), (0, 0, 0));
+    assert_eq!((liar.starts(), loose.starts(), soft.starts(), elsewhere.starts()), (0, 0, 0, 0));
     let stand = Stand::new(&equals(ANSWER), "");
     assert_eq!(answer(stand.command(&[], "../req")), not_started("launch_request_id", 20));
     assert_eq!(answer(stand.command(&[], "req-2")), not_started("receipt_request_id", 20));

@@ -24,6 +24,7 @@ mod keys;
 mod launch;
 mod made_runs;
 mod mcp;
+mod parties;
 mod peer;
 mod places;
 mod probe;

@@ -1,0 +1,137 @@
+//! `touchstone consent`: what the consent entries of a chain come to (desk specification 22).
+
+use crate::output::{Tone, paint};
+use crate::verify::read_regular;
+use crate::{exit, output};
+use canon::{Object, Reader, Value, canonical};
+use ledger::identity::PublicKey;
+use peers::consent::{Audit, audit_chain, plaintext};
+use std::path::{Path, PathBuf};
+
+const FILE_BYTES_MAX: u64 = 64 << 20;
+
+/// Look at consent on a chain: granted, withdrawn, erased.
+///
+/// Example: touchstone consent audit consent.ndjson --key 64HEX
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(clap::Subcommand)]
+enum Verb {
+    /// Verify a chain and say where each subject stands.
+    ///
+    /// Exit codes: 0 in order, 1 the chain does not hold or has problems, 2 an erasure is due.
+    #[command(verbatim_doc_comment)]
+    Audit {
+        /// The chain file.
+        #[arg(value_name = "CHAIN")]
+        chain: PathBuf,
+        /// Public key of whoever keeps the chain, 64 hex digits; never one that lies beside the chain.
+        #[arg(long, value_name = "HEX")]
+        key: String,
+        /// A persona: none of its texts may stand on the chain.
+        #[arg(long, value_name = "FILE", requires = "nonce")]
+        persona: Option<PathBuf>,
+        /// Its nonce, which may not stand there either.
+        #[arg(long, value_name = "FILE", requires = "persona")]
+        nonce: Option<PathBuf>,
+        /// The answer as one JSON object.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// Runs the verb and returns its exit code.
+pub(crate) fn run(args: &Args) -> u8 {
+    let Verb::Audit { chain, key, persona, nonce, json } = &args.verb;
+    let Ok(key) = PublicKey::parse(key) else {
+        return output::usage("--key is no public key of 64 hex digits");
+    };
+    let read = |path: &Path| {
+        read_regular(path, FILE_BYTES_MAX).map_err(|error| format!("{}: {error}", path.display()))
+    };
+    let given = read(chain).and_then(|chain| {
+        let (Some(persona), Some(nonce)) = (persona, nonce) else { return Ok((chain, None)) };
+        let persona = Reader::strict().read(&read(persona)?);
+        let persona = persona.map_err(|error| format!("--persona: {}", error.fault.code()))?;
+        let nonce = String::from_utf8(read(nonce)?).map_err(|_| "--nonce: not UTF-8 text".to_owned())?;
+        Ok((chain, Some((persona, nonce.trim_end().to_owned()))))
+    });
+    let (chain, secret) = match given {
+        Ok(given) => given,
+        Err(message) => return output::usage(&message),
+    };
+    let audit = match audit_chain(&chain, &key) {
+        Ok(audit) => audit,
+        Err(failures) => return broken(&failures, *json),
+    };
+    let leaks = secret.map(|(persona, nonce)| leaks(&chain, &persona, &nonce));
+    tell(&audit, leaks.as_deref(), *json)
+}
+
+/// Lines of the chain, from 1, that hold a text of the persona.
+fn leaks(chain: &[u8], persona: &Value, nonce: &str) -> Vec<u64> {
+    // The chain was verified: every line that is not blank is an entry.
+    let read = |line: &[u8]| Reader::strict().read(line).ok()?.get("payload").cloned();
+    let numbered = chain.split(|byte| *byte == b'\n').zip(1_u64..);
+    let entries: Vec<(u64, Value)> =
+        numbered.filter_map(|(line, number)| Some((number, read(line)?))).collect();
+    let found = plaintext(entries.iter().map(|(_, payload)| payload), persona, nonce);
+    let mut lines: Vec<u64> = found.iter().filter_map(|leak| Some(entries.get(leak.entry)?.0)).collect();
+    lines.dedup();
+    lines
+}
+
+fn broken(failures: &[ledger::Failure], json: bool) -> u8 {
+    let codes: Vec<&str> = failures.iter().map(|failure| failure.reason.code()).collect();
+    if json {
+        say(&Object::new().with("ok", false).with("chain", codes).into());
+    } else {
+        output::line(&format!("{}  {}", paint("the chain does not hold", Tone::Bad), codes.join(" ")));
+    }
+    exit::FAILED
+}
+
+fn tell(audit: &Audit, leaks: Option<&[u64]>, json: bool) -> u8 {
+    let due = audit.subjects.values().any(peers::consent::Subject::is_unfulfilled);
+    let leaked = leaks.is_some_and(|leaks| !leaks.is_empty());
+    let code = match (audit.problems.is_empty() && !leaked, due) {
+        (false, _) => exit::FAILED,
+        (true, true) => exit::YELLOW,
+        (true, false) => exit::OK,
+    };
+    if json {
+        let problem = |(seq, problem): &(i64, peers::consent::Problem)| {
+            Value::Object(Object::new().with("seq", *seq).with("reason", problem.code()))
+        };
+        let subject = |(name, subject): (&String, &peers::consent::Subject)| {
+            let object = Object::new().with("subject_ref", name.as_str()).with("state", subject.state.text());
+            Value::Object(object.with("unfulfilled", subject.is_unfulfilled()))
+        };
+        let problems: Vec<Value> = audit.problems.iter().map(problem).collect();
+        let subjects: Vec<Value> = audit.subjects.iter().map(subject).collect();
+        let object = Object::new().with("ok", code == exit::OK).with("problems", problems);
+        say(&object.with("subjects", subjects).with("plaintext_lines", leaks.map(<[u64]>::to_vec)).into());
+        return code;
+    }
+    for (name, subject) in &audit.subjects {
+        let tone = if subject.is_unfulfilled() { Tone::Warn } else { Tone::Good };
+        let due = if subject.is_unfulfilled() { "  an erasure is due" } else { "" };
+        output::line(&format!("{}  {name}{due}", paint(subject.state.text(), tone)));
+    }
+    for (seq, problem) in &audit.problems {
+        output::line(&format!("{}  entry {seq}: {}", paint("problem", Tone::Bad), problem.code()));
+    }
+    for line in leaks.unwrap_or_default() {
+        output::line(&format!("{}  line {line} holds a text of the persona", paint("plaintext", Tone::Bad)));
+    }
+    code
+}
+
+fn say(value: &Value) {
+    output::line(&String::from_utf8_lossy(&canonical(value)));
+}
