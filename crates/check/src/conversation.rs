@@ -85,7 +85,7 @@ impl Conversation {
         let nonce = hex(&secret);
         let mut request = Object::new().with("nonce", nonce.as_str());
         for (name, text) in members {
-            request.set(*name, *text);
+            request.set(name, *text);
         }
         let mut line = compact_ascii(&Value::from(request));
         line.push(b'\n');
