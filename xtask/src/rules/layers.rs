@@ -60,7 +60,7 @@ const EDGES: [(&str, &[&str]); 15] = [
         "touchstone",
         &[
             "canon", "ledger", "verdict", "kernel", "room", "desk", "cluster", "conform", "matrix", "proxy",
-            "wire",
+            "wire", "suite",
         ],
     ),
     ("vectors", &["canon"]),
