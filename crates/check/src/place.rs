@@ -9,7 +9,10 @@ use std::io;
 use std::os::fd::{OwnedFd, RawFd};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
 
+/// Wall limit of compiling our programs, in milliseconds.
+const COMPILE_WALL_MS: u64 = 60_000;
 const LITERAL: &str = include_str!("python/literal.py");
 const CALL: &str = include_str!("python/call.py");
 
@@ -26,16 +29,18 @@ pub(crate) enum Program {
     LibraryRunner,
     LibraryWorker,
     Mutate,
+    Compile,
 }
 
 impl Program {
-    const ALL: [Program; 6] = [
+    const ALL: [Program; 7] = [
         Program::Screen,
         Program::Fresh,
         Program::ForkServer,
         Program::LibraryRunner,
         Program::LibraryWorker,
         Program::Mutate,
+        Program::Compile,
     ];
 
     fn name(self) -> &'static str {
@@ -46,6 +51,7 @@ impl Program {
             Program::LibraryRunner => "runner",
             Program::LibraryWorker => "worker",
             Program::Mutate => "mutate",
+            Program::Compile => "compile",
         }
     }
 
@@ -53,6 +59,7 @@ impl Program {
         match self {
             Program::Screen => include_str!("python/screen.py").to_owned(),
             Program::Mutate => include_str!("python/mutate.py").to_owned(),
+            Program::Compile => include_str!("python/compile.py").to_owned(),
             Program::Fresh => [START, LITERAL, CALL, include_str!("python/fresh.py")].concat(),
             Program::ForkServer => [START, LITERAL, CALL, include_str!("python/forkserver.py")].concat(),
             Program::LibraryRunner => [START_AND_WIRE, include_str!("python/library_runner.py")].concat(),
@@ -73,7 +80,13 @@ pub struct Place {
     python: OnceLock<Option<Tool>>,
     node: OnceLock<Option<Tool>>,
     rustc: OnceLock<Option<Tool>>,
+    starts: AtomicU32,
+    compiled: OnceLock<()>,
 }
+
+/// How many of our Python programs are started from their texts before they are compiled, which takes as long as three
+/// starts and shortens each by a fifth.
+const STARTS_FROM_TEXT: u32 = 8;
 
 impl Place {
     /// A place in `sandbox`. The tools are looked for when they are needed first.
@@ -86,7 +99,8 @@ impl Place {
         }
         std::fs::write(home.join("code/call.js"), include_str!("../adapters/call.js"))?;
         let [python, node, rustc] = std::array::from_fn(|_| OnceLock::new());
-        Ok(Place { sandbox, root, home, python, node, rustc })
+        let (starts, compiled) = (AtomicU32::new(0), OnceLock::new());
+        Ok(Place { sandbox, root, home, python, node, rustc, starts, compiled })
     }
 
     /// The same with this interpreter in place of the `python3` of the search path.
@@ -151,12 +165,36 @@ impl Place {
     ) -> Result<Running, CheckInfraError> {
         let tool = self.python()?;
         let interpreter = Interpreter { program: tool.program.clone(), packages: Vec::new() };
-        let script = self.code().join(program.name()).with_extension("py");
+        let script = self.script(program);
         let mut argv = vec![tool.program.clone().into_os_string()];
         argv.extend(interpreter.isolated_args(&script));
         argv.extend(args.iter().map(OsString::from));
         let env = environment(folder);
         self.start(tool, argv, env, folder, wiring, limits)
+    }
+
+    /// The file that is started: the compiled one where there is one.
+    fn script(&self, program: Program) -> PathBuf {
+        let text = self.code().join(program.name()).with_extension("py");
+        if matches!(program, Program::Compile)
+            || self.starts.fetch_add(1, Ordering::Relaxed) < STARTS_FROM_TEXT
+        {
+            return text;
+        }
+        self.compiled.get_or_init(|| self.compile());
+        let compiled = text.with_extension("pyc");
+        if compiled.exists() { compiled } else { text }
+    }
+
+    /// Where this fails, the texts are started as before.
+    fn compile(&self) {
+        let Ok(folder) = self.folder() else { return };
+        let names = Program::ALL.map(Program::name);
+        let wiring = Wiring { writable: vec![self.code()], ..Wiring::stdin(Stdin::Null) };
+        let limits = Limits::check_within_ms(COMPILE_WALL_MS);
+        if let Ok(running) = self.start_python(Program::Compile, &names, folder.path(), wiring, limits) {
+            running.wait();
+        }
     }
 
     /// Starts a program in reach of our code folder and of its own installation.
@@ -169,7 +207,8 @@ impl Place {
         wiring: Wiring,
         limits: Limits,
     ) -> Result<Running, CheckInfraError> {
-        let mut read_only = vec![self.code()];
+        let mut read_only =
+            if wiring.writable.contains(&self.code()) { Vec::new() } else { vec![self.code()] };
         read_only.extend(tool.roots.iter().cloned());
         read_only.extend(wiring.read_only);
         let spec = Spec {

@@ -1,6 +1,6 @@
 //! `touchstone gauge`: how good a suite is (desk specification 17).
 
-use crate::check::{How, language, suite_file, text};
+use crate::check::{How, language, suite_file, text, why};
 use crate::output::{Tone, hanging, line, paint};
 use crate::{exit, output};
 use ::check::gauge::{Gauged, gauge};
@@ -110,9 +110,7 @@ fn words(gauged: &Gauged, score: Option<&Score>) {
     let said = |name: &str, seen: &Evaluation, wanted: bool| {
         let word = if seen.ok { "accepted" } else { "refused " };
         let tone = if seen.ok == wanted { Tone::Good } else { Tone::Bad };
-        let why = seen.detail.map_or("", ::check::Detail::code);
-        let message = canon::shown(seen.message.as_bytes());
-        line(&hanging(&format!("{}  ", paint(word, tone)), format!("{name}  {why} {message}").trim_end()));
+        line(&hanging(&format!("{}  ", paint(word, tone)), format!("{name}  {}", why(seen)).trim_end()));
     };
     said("reference", &gauged.reference, true);
     for (index, seen) in gauged.stubs.iter().enumerate() {

@@ -15,6 +15,9 @@ mod mutation;
 /// Suites that are data against candidates.
 #[path = "checks/native.rs"]
 mod native;
+/// The same suites and candidates here and at the peer.
+#[path = "checks/peer.rs"]
+mod peer;
 /// Candidates that look for what is expected.
 #[path = "checks/probes.rs"]
 mod probes;

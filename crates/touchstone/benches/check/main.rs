@@ -4,12 +4,13 @@
 //! one run; what is compared is the median time of one candidate. Both sides must give the same answers.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-use canon::{Object, Reader, Value, compact_ascii};
-use check::{Candidate, Evaluator, Options, Place, Reuse, Suite};
+use canon::{Object, Value, compact_ascii};
+use check::{Candidate, Evaluator, Options, Place, Reuse};
 use desk::sandbox::{Choice, Establish};
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufReader, Write as _};
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
+use suite::spec::{Mode, Spec};
 
 const ROUNDS: usize = 5;
 
@@ -49,41 +50,27 @@ const TASKS: &[Task] = &[
     ),
 ];
 
-/// Compared as texts: every expected value here has one spelling.
-struct Texts(&'static Task);
-
-impl Suite for Texts {
-    fn entry_point(&self) -> &str {
-        self.0.0
-    }
-    fn tests(&self) -> usize {
-        self.0.1.len()
-    }
-    fn arguments(&self, test: usize) -> &str {
-        self.0.1[test].0
-    }
-    fn accepts(&self, test: usize, value: &str) -> Option<bool> {
-        Some(value == self.0.1[test].1)
-    }
-}
-
-fn pairs() -> Vec<(Texts, &'static str)> {
-    TASKS.iter().flat_map(|task| [(Texts(task), task.2), (Texts(task), task.3)]).collect()
+/// Suites, and for each a right and a wrong candidate.
+fn pairs() -> Vec<(Value, Spec, &'static str)> {
+    let both = |task: &'static Task| {
+        let test = |(arguments, expected): &(&str, &str)| {
+            Value::from(Object::new().with("args", *arguments).with("expected", *expected))
+        };
+        let tests: Vec<Value> = task.1.iter().map(test).collect();
+        let suite: Value =
+            Object::new().with("v", 1i64).with("entry_point", task.0).with("tests", tests).into();
+        let spec = suite::spec::Spec::from_value(&suite, Mode::Strict, suite::spec::Task::NotGiven).unwrap();
+        [task.2, task.3].map(|source| (suite.clone(), spec.clone(), source))
+    };
+    TASKS.iter().flat_map(both).collect()
 }
 
 /// The question for the peer.
-fn question() -> Value {
-    let tests = |texts: &Texts| -> Vec<Value> {
-        let one = |(arguments, expected): &(&str, &str)| {
-            Object::new().with("args", *arguments).with("expected", *expected).into()
-        };
-        texts.0.1.iter().map(one).collect()
+fn question(pairs: &[(Value, Spec, &str)]) -> Value {
+    let pair = |(suite, _, candidate): &(Value, Spec, &str)| -> Value {
+        Object::new().with("suite", suite.clone()).with("candidate", *candidate).into()
     };
-    let pair = |(texts, candidate): &(Texts, &str)| -> Value {
-        let suite = Object::new().with("v", 1).with("entry_point", texts.0.0).with("tests", tests(texts));
-        Object::new().with("suite", suite).with("candidate", *candidate).into()
-    };
-    Value::Array(pairs().iter().map(pair).collect())
+    Value::Array(pairs.iter().map(pair).collect())
 }
 
 /// One round of the peer: answers and seconds.
@@ -91,7 +78,6 @@ fn peer_round(peer: &mut Child, out: &mut impl std::io::BufRead) -> Vec<(bool, f
     writeln!(peer.stdin.as_mut().unwrap(), "go").unwrap();
     let mut line = String::new();
     out.read_line(&mut line).unwrap();
-    // Seconds are floats, which our strict reader keeps as texts of numbers.
     let text = line.trim().trim_matches(['[', ']']);
     let mut fields = text.split([',', '[', ']']).map(str::trim).filter(|field| !field.is_empty());
     let mut all = Vec::new();
@@ -101,13 +87,13 @@ fn peer_round(peer: &mut Child, out: &mut impl std::io::BufRead) -> Vec<(bool, f
     all
 }
 
-fn our_round(evaluator: &mut Evaluator<'_>) -> Vec<(bool, f64)> {
-    let one = |(texts, source): (Texts, &str)| {
+fn our_round(evaluator: &mut Evaluator<'_>, pairs: &[(Value, Spec, &str)]) -> Vec<(bool, f64)> {
+    let one = |(_, spec, source): &(Value, Spec, &str)| {
         let started = Instant::now();
-        let seen = evaluator.evaluate(&texts, &Candidate::python(source)).unwrap();
+        let seen = evaluator.evaluate(spec, &Candidate::python(*source)).unwrap();
         (seen.ok, started.elapsed().as_secs_f64())
     };
-    pairs().into_iter().map(one).collect()
+    pairs.iter().map(one).collect()
 }
 
 fn median(samples: &[(bool, f64)]) -> f64 {
@@ -128,16 +114,17 @@ fn main() {
     let mut command = Command::new(python);
     let mut peer = command.arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut out = BufReader::new(peer.stdout.take().unwrap());
-    let mut line = compact_ascii(&question());
+    let pairs = pairs();
+    let mut line = compact_ascii(&question(&pairs));
     line.push(b'\n');
-    assert!(Reader::strict().read(&line[..line.len() - 1]).is_ok());
     peer.stdin.as_mut().unwrap().write_all(&line).unwrap();
     let mut fresh = Evaluator::new(&place, Options::default());
     let mut forked = Evaluator::new(&place, Options { reuse: Reuse::Fork, ..Options::default() });
     let mut samples: [Vec<(bool, f64)>; 3] = Default::default();
     // The first round does not count (caches, the start of the server).
     for round in 0..=ROUNDS {
-        let each = [peer_round(&mut peer, &mut out), our_round(&mut fresh), our_round(&mut forked)];
+        let each =
+            [peer_round(&mut peer, &mut out), our_round(&mut fresh, &pairs), our_round(&mut forked, &pairs)];
         let answers = each.each_ref().map(|one| one.iter().map(|(ok, _)| *ok).collect::<Vec<_>>());
         assert!(answers[0] == answers[1] && answers[1] == answers[2], "answers differ: {answers:?}");
         assert_eq!(
@@ -154,7 +141,7 @@ fn main() {
     drop(peer.stdin.take());
     peer.wait().unwrap();
     let [theirs, fresh, forked] = samples.each_ref().map(|all| median(all) * 1000.0);
-    println!("{} candidates, {ROUNDS} rounds, sandbox {}", pairs().len(), place.level().code());
+    println!("{} candidates, {ROUNDS} rounds, sandbox {}", pairs.len(), place.level().code());
     println!("peer's run_python_check  {theirs:8.2} ms");
     println!("ours, fresh process      {fresh:8.2} ms  {:6.2} x (wanted 3)", theirs / fresh);
     println!("ours, forked process     {forked:8.2} ms  {:6.2} x (wanted 20)", theirs / forked);

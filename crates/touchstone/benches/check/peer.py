@@ -20,7 +20,7 @@ def main():
         answers = []
         for candidate, test in pairs:
             started = time.perf_counter()
-            accepted = run_python_check(candidate, test, allowed_imports=("math", "re"))
+            accepted = run_python_check(candidate, test, allowed_imports=("collections", "math", "re"))
             answers.append([accepted, time.perf_counter() - started])
         print(json.dumps(answers), flush=True)
 

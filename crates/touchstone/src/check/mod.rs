@@ -10,6 +10,7 @@ use crate::verify::read_regular;
 use ::check::{CheckInfraError, Language, Options, Place, Reuse};
 use desk::sandbox::{Choice, Sandbox};
 use rows::Row;
+pub(crate) use say::why;
 use std::io::{IsTerminal as _, Read as _};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};

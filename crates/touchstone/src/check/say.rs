@@ -2,6 +2,7 @@
 
 use super::{Answer, rows::Row};
 use crate::output::{Tone, hanging, paint};
+use ::check::{Detail, Evaluation};
 use canon::{Object, Value, canonical};
 use desk::sandbox::Level;
 use suite::native::Program;
@@ -15,7 +16,7 @@ pub(super) fn line(row: &Row, answer: &Answer) -> String {
             .with("first_failing_test", seen.first_failing_test.map(count))
             .with("n_tests", count(seen.n_tests))
             .with("loads_ok", seen.loads_ok)
-            .with("detail_reason", seen.detail.map(::check::Detail::code))
+            .with("detail_reason", seen.detail.map(Detail::code))
             .with("message", seen.message.as_str()),
         Err(why) => object.with("ok", Value::Null).with("error", why.code()).with("message", why.to_string()),
     };
@@ -24,6 +25,15 @@ pub(super) fn line(row: &Row, answer: &Answer) -> String {
 
 fn count(number: usize) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// Why a candidate was refused: the code, and its own words where it has some. Empty when it was not.
+pub(crate) fn why(seen: &Evaluation) -> String {
+    let code = seen.detail.map_or("", Detail::code);
+    match seen.message.as_str() {
+        "" => code.to_owned(),
+        message => format!("{code}: {}", canon::shown(message.as_bytes())),
+    }
 }
 
 /// The words for people.
@@ -43,10 +53,7 @@ pub(super) fn words(row: &Row, answer: &Answer, level: Level) -> String {
                 || "does not load".to_owned(),
                 |test| format!("test {} of {}", test + 1, seen.n_tests),
             );
-            let code = seen.detail.map_or("", ::check::Detail::code);
-            let message = canon::shown(seen.message.as_bytes());
-            let message = if message.is_empty() { message } else { format!(": {message}") };
-            hanging(&head, &format!("{id}: {place}: {code}{message}"))
+            hanging(&head, &format!("{id}: {place}: {}", why(seen)))
         }
         Err(why) => {
             let head = format!("{}  ", paint("void    ", Tone::Warn));

@@ -51,6 +51,19 @@ fn each_way_to_fail_has_its_code() {
     }
 }
 
+/// After some starts our programs are compiled; nothing else changes.
+#[test]
+fn many_fresh_processes_start_from_compiled_programs() {
+    let place = place();
+    let compiled = place.folder_of_desk().join("code/fresh.pyc");
+    let mut evaluator = evaluator(&place, Reuse::Fresh);
+    assert!(honest(&mut evaluator) && !compiled.exists());
+    for _ in 0..5 {
+        assert!(honest(&mut evaluator));
+    }
+    assert!(compiled.exists());
+}
+
 /// Somebody takes the desk's own folder away: that is nobody's failure but the desk's.
 #[test]
 fn a_desk_without_its_folder_measures_nothing() {

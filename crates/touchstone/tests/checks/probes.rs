@@ -3,7 +3,7 @@
 //! Each has to get through the control, a runner as one writes it without a second thought: a probe that could not
 //! succeed anywhere would prove nothing. None gets through ours, at any confined level, in any of three ways to run it.
 
-use super::{PATIENT, Texts, evaluator, honest, mark, place, places, python};
+use super::{PATIENT, Texts, evaluator, honest, mark, places, python};
 use check::library::{PythonCheck, judge_python};
 use check::{Candidate, Detail, Reuse};
 use desk::sandbox::Level;
@@ -88,14 +88,17 @@ fn no_probe_gets_through_a_forked_process() {
 fn no_probe_gets_through_the_library_check() {
     let imports = "atexit ctypes gc importlib inspect json operator os re select signal sys threading time";
     let imports: Vec<String> = imports.split(' ').map(str::to_owned).collect();
-    let place = place();
-    for (name, source) in probes() {
+    let places = places();
+    let confined = places.iter().filter(|place| place.level() > Level::None);
+    for (place, (name, source)) in
+        confined.flat_map(|place| probes().into_iter().map(move |one| (place, one)))
+    {
         let mark = mark();
         let test = format!("assert f('now') == '{mark}'");
         let check =
             PythonCheck { timeout: PATIENT, allowed_imports: &imports, ..PythonCheck::new(&source, &test) };
-        let checked = judge_python(&place, &check).unwrap();
+        let checked = judge_python(place, &check).unwrap();
         let refused = checked.refused.map(|(detail, _)| detail);
-        assert_eq!(refused, Some(Detail::TestFailed), "{name}");
+        assert_eq!(refused, Some(Detail::TestFailed), "{name} at {:?}", place.level());
     }
 }

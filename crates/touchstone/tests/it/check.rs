@@ -147,3 +147,30 @@ fn a_gauge_names_its_runner_and_mutation_decides_nothing() {
     let through = vectors::list(answer.get("gauge").unwrap(), "accepted_stubs");
     assert_eq!((code, through.len(), through[0].as_i64()), (20, 1, Some(1)));
 }
+
+/// What a person sees, without a column past the 80th.
+#[test]
+fn words_at_a_terminal_stay_within_80_columns() {
+    if Command::new("script").arg("--version").output().is_err() {
+        return vectors::skip(
+            "words of touchstone check",
+            "script (a terminal for a program) is not installed",
+        );
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let candidate = folder.path().join("long.py");
+    let long = "words and ".repeat(30);
+    std::fs::write(&candidate, format!("def middle(x):\n    raise KeyError('{long}')\n")).unwrap();
+    let binary = env!("CARGO_BIN_EXE_touchstone");
+    let suite = example("suite.json");
+    let check = |candidate: &std::path::Path| {
+        let typed = format!("{binary} check --suite {} --candidate {}", suite.display(), candidate.display());
+        let (_, out, _) =
+            run(Command::new("script").args(["-qec", &typed, "/dev/null"]).env("NO_COLOR", "1"), "");
+        assert!(out.lines().all(|line| line.trim_end().chars().count() <= 80), "{out}");
+        out
+    };
+    assert!(check(&example("middle.py")).starts_with("accepted  middle.py: 4 tests, sandbox "));
+    assert_eq!(check(&example("first.py")).trim(), "refused   first.py: test 1 of 4: check_wrong_value");
+    assert!(check(&candidate).starts_with("refused   long.py: test 1 of 4: check_raised: KeyError"));
+}
