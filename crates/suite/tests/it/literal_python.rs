@@ -94,7 +94,7 @@ pub(crate) const PARTS: &[&str] = &[
 ];
 
 /// Texts of values, nested, with odd blanks; nearly all of them are literals.
-fn literals() -> impl Strategy<Value = String> {
+pub(crate) fn literals() -> impl Strategy<Value = String> {
     use proptest::prelude::*;
     let leaf = prop_oneof![
         any::<i64>().prop_map(|n| n.to_string()),
@@ -137,7 +137,7 @@ fn literals() -> impl Strategy<Value = String> {
     })
 }
 
-fn soup() -> impl Strategy<Value = String> {
+pub(crate) fn soup() -> impl Strategy<Value = String> {
     use proptest::prelude::*;
     prop::collection::vec(prop::sample::select(PARTS), 1..8).prop_map(|parts| parts.concat())
 }
@@ -180,7 +180,7 @@ fn compare(test: &str, texts: Vec<String>) {
     assert!(wrong.is_empty(), "{} of {} differ:\n{shown}", wrong.len(), texts.len());
 }
 
-fn sample(strategy: impl Strategy<Value = String>, count: usize) -> Vec<String> {
+pub(crate) fn sample(strategy: impl Strategy<Value = String>, count: usize) -> Vec<String> {
     let mut runner = TestRunner::deterministic();
     (0..count).map(|_| strategy.new_tree(&mut runner).unwrap().current()).collect()
 }
@@ -193,6 +193,14 @@ fn generated_literals_are_read_as_cpython_reads_them() {
 #[test]
 fn generated_texts_are_refused_as_cpython_refuses_them() {
     compare("generated_texts_are_refused_as_cpython_refuses_them", sample(soup(), 12_000));
+}
+
+/// The committed texts once more, so that what is committed is what the interpreter says.
+#[test]
+fn committed_texts_are_answered_as_cpython_answers_them() {
+    let file = vectors::json(&vectors::repository().join("vectors/suite/literals.json"));
+    let texts = file.as_array().unwrap().iter().map(|case| vectors::text(case, "text").to_owned()).collect();
+    compare("committed_texts_are_answered_as_cpython_answers_them", texts);
 }
 
 /// Every character: printable or escaped, alone in a string.

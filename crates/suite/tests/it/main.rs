@@ -6,5 +6,6 @@ mod gauge;
 mod literal;
 mod literal_python;
 mod native;
+mod peer;
 mod python;
 mod spec;
