@@ -149,7 +149,8 @@ fn line(text: &str) -> String {
 /// The interpreter whose version is that of the peer's, or a loud skip.
 fn python_3_11(test: &str) -> Option<std::path::PathBuf> {
     let python = python::interpreter(test)?;
-    let version = python::run(&python, "literals.py", &["version"], Vec::new()).concat();
+    let version =
+        python::run(&python, "crates/suite/tests/python/literals.py", &["version"], Vec::new()).concat();
     if version != r#"{"python": [3, 11], "unicode": "14.0.0"}"# {
         vectors::skip(test, &format!("the tables are those of Python 3.11, this is {version}"));
         return None;
@@ -159,7 +160,12 @@ fn python_3_11(test: &str) -> Option<std::path::PathBuf> {
 
 fn compare(test: &str, texts: Vec<String>) {
     let Some(python) = python_3_11(test) else { return };
-    let answers = python::run(&python, "literals.py", &[], texts.iter().map(|text| line(text)).collect());
+    let answers = python::run(
+        &python,
+        "crates/suite/tests/python/literals.py",
+        &[],
+        texts.iter().map(|text| line(text)).collect(),
+    );
     assert_eq!(answers.len(), texts.len());
     let (mut wrong, mut read) = (Vec::new(), 0);
     for (text, theirs) in texts.iter().zip(&answers) {
@@ -208,7 +214,7 @@ fn committed_texts_are_answered_as_cpython_answers_them() {
 fn every_character_is_printed_as_cpython_prints_it() {
     let test = "every_character_is_printed_as_cpython_prints_it";
     let Some(python) = python_3_11(test) else { return };
-    let theirs = python::run(&python, "literals.py", &["tables"], Vec::new());
+    let theirs = python::run(&python, "crates/suite/tests/python/literals.py", &["tables"], Vec::new());
     assert_eq!(theirs.len(), 0x11_0000);
     for (code, theirs) in (0u32..).zip(&theirs) {
         let mut text = suite::literal::Text::default();

@@ -3,6 +3,7 @@
 
 mod checks;
 mod gauge;
+mod humaneval;
 mod literal;
 mod literal_python;
 mod native;

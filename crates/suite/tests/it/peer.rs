@@ -17,7 +17,7 @@ fn ask(test: &str, cases: &[Value]) -> Option<Vec<Value>> {
         return None;
     };
     let lines = cases.iter().map(|case| String::from_utf8(canonical(case)).unwrap()).collect();
-    let answers = python::run(&python, "peer_suites.py", &[], lines);
+    let answers = python::run(&python, "crates/suite/tests/python/peer_suites.py", &[], lines);
     assert_eq!(answers.len(), cases.len());
     Some(answers.iter().map(|answer| Reader::peer().read(answer.as_bytes()).unwrap()).collect())
 }
