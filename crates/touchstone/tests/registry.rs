@@ -20,6 +20,11 @@ use verdict::{StopReason, judge, registry};
 
 /// Every closed list of codes, with the layers in which its entries may stand.
 fn emitted() -> Vec<(&'static str, Vec<&'static str>)> {
+    [emitted_of_runs(), emitted_of_parties()].concat()
+}
+
+/// Those of runs, runtimes, rooms and tools.
+fn emitted_of_runs() -> Vec<(&'static str, Vec<&'static str>)> {
     let of = |layer, codes: &[&'static str]| (layer, codes.to_vec());
     vec![
         of("bytes", ReadFault::CODES),
@@ -69,6 +74,27 @@ fn emitted() -> Vec<(&'static str, Vec<&'static str>)> {
         of("kernel", kernel::skill::ModuleFault::CODES),
         of("kernel", kernel::skill::ManifestFault::CODES),
         of("mcp", mcp::Wrong::CODES),
+        of("matrix", matrix::lint::Fault::CODES),
+        of("matrix", matrix::Problem::CODES),
+        of("matrix", matrix::gate::Fault::CODES),
+        of("matrix", matrix::verdict::Word::CODES),
+        of("room", ::room::input::InputFault::CODES),
+        of("room", ::room::SetupFault::CODES),
+        of("room", ::room::record::RecordFault::CODES),
+        of("room", ::room::receipt::Verdict::CODES),
+        of("room", ::room::profile::Code::CODES),
+        of("room", ::room::reject::Reject::CODES),
+        of("wire", wire::Outcome::CODES),
+        of("wire", wire::CallError::CODES),
+        of("wire", proxy::FaultKind::CODES),
+        of("wire", proxy::StartError::CODES),
+    ]
+}
+
+/// The same of what several parties say to one another.
+fn emitted_of_parties() -> Vec<(&'static str, Vec<&'static str>)> {
+    let of = |layer, codes: &[&'static str]| (layer, codes.to_vec());
+    vec![
         of("delegation", peers::delegation::Refusal::CODES),
         of("delegation", peers::delegation::Undelivered::CODES),
         of("delegation", peers::delegation::NotAdmitted::CODES),
@@ -88,20 +114,6 @@ fn emitted() -> Vec<(&'static str, Vec<&'static str>)> {
         of("quorum", peers::quorum::GaugeStatus::CODES),
         of("quorum", peers::quorum::BadPanel::CODES),
         of("quorum", peers::quorum::Upheld::CODES),
-        of("matrix", matrix::lint::Fault::CODES),
-        of("matrix", matrix::Problem::CODES),
-        of("matrix", matrix::gate::Fault::CODES),
-        of("matrix", matrix::verdict::Word::CODES),
-        of("room", ::room::input::InputFault::CODES),
-        of("room", ::room::SetupFault::CODES),
-        of("room", ::room::record::RecordFault::CODES),
-        of("room", ::room::receipt::Verdict::CODES),
-        of("room", ::room::profile::Code::CODES),
-        of("room", ::room::reject::Reject::CODES),
-        of("wire", wire::Outcome::CODES),
-        of("wire", wire::CallError::CODES),
-        of("wire", proxy::FaultKind::CODES),
-        of("wire", proxy::StartError::CODES),
     ]
 }
 
