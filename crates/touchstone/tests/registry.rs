@@ -107,9 +107,9 @@ fn emitted_of_parties() -> Vec<(&'static str, Vec<&'static str>)> {
         of("ecosystem", peers::ecosystem::PanelRefusal::CODES),
         of("consent", peers::consent::ConsentError::CODES),
         of("consent", peers::consent::Problem::CODES),
-        of("quorum chain", peers::quorum::Inadmissible::CODES),
-        of("quorum", peers::quorum::Unbound::CODES),
-        of("quorum chain", peers::quorum::Ungated::CODES),
+        of("quorum chain spec", peers::quorum::Inadmissible::CODES),
+        of("quorum spec", peers::quorum::Unbound::CODES),
+        of("quorum chain spec", peers::quorum::Ungated::CODES),
         of("quorum", peers::quorum::SuiteGaugeError::CODES),
         of("quorum", peers::quorum::GaugeStatus::CODES),
         of("quorum", peers::quorum::BadPanel::CODES),
@@ -131,11 +131,14 @@ fn danger_patterns_mean_what_the_registry_says() {
 }
 
 /// Codes that several lists share because they mean the same: one entry each. A new one is a decision, not a chance.
-const SHARED: [&str; 20] = [
+const SHARED: [&str; 23] = [
     "bad_nonce",
     "bad_signature",
     "bad_signature_encoding",
     "bad_version",
+    "entry_point_mismatch",
+    "entry_point_reserved",
+    "entry_point_unbound",
     "gauge_failed",
     "gauge_record_missing",
     "gauge_suite_mismatch",

@@ -43,6 +43,9 @@ pub(super) fn selection(selection: &Selection, pinned: bool, as_json: bool) -> u
             line(&format!("{}  {why}", paint("NONE", Tone::Bad)));
         }
     }
+    if let Some(verdict) = selection.verdicts.last() {
+        limits(verdict);
+    }
     if !pinned {
         let said = "the roster lies in the panel itself; --roster says whose keys they must be";
         line(&paint(&hanging("      ", said), Tone::Quiet));
@@ -75,6 +78,7 @@ pub(super) fn verdict(verdict: &Verdict, as_json: bool) -> u8 {
         line(&String::from_utf8_lossy(&canonical(&verdict.to_value())));
     } else {
         draft(0, verdict);
+        limits(verdict);
     }
     match verdict.visible_ok {
         Some(true) => exit::OK,
@@ -107,11 +111,14 @@ fn draft(number: usize, verdict: &Verdict) {
     for (id, why) in &verdict.rejected {
         line(&hanging("         no vote: ", &format!("{} ({})", shown(id.as_bytes()), why.code())));
     }
+}
+
+/// The two limits that go with every verdict (18.2).
+fn limits(verdict: &Verdict) {
     let bound = verdict.corrupt_tolerated();
-    let said = format!(
-        "true as long as at most {bound} of them lie, and the suite is right: a corrupt suite fools all"
-    );
-    line(&paint(&hanging("         ", &said), Tone::Quiet));
+    let said =
+        format!("holds while at most {bound} of {} keys lie, and the suite does not", verdict.roster_n);
+    line(&paint(&hanging("      ", &said), Tone::Quiet));
 }
 
 fn named(what: &str, ids: &BTreeSet<String>) {

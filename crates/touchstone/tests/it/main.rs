@@ -28,6 +28,7 @@ mod parties;
 mod peer;
 mod places;
 mod probe;
+mod quorum;
 mod record;
 mod retry;
 mod room;
