@@ -244,3 +244,18 @@ fn a_second_panel_overturns() {
     assert_eq!(challenge.outcome, Upheld::Overturned);
     assert_eq!(challenge.accused.iter().collect::<Vec<_>>(), ["exec-1", "exec-2"]);
 }
+
+/// The same judgement signed at two moments is one vote, and which entry is the evidence does not depend on the order.
+#[test]
+fn one_judgement_at_two_moments_is_one_vote() {
+    let (suite, task) = (suite(), task());
+    let bound = suite.bind(&task, &nothing_is_reserved).unwrap();
+    let outcome = Outcome { visible_ok: true, first_failing_test: None, loads_ok: true, detail_reason: None };
+    let mut executor = Executor::new("exec-0", identity(1), Fixed(outcome));
+    let mut said = [1, 2].map(|ts_ms| executor.attest(&code(), &bound, ts_ms).unwrap());
+    let roster = Roster::from([("exec-0".to_owned(), executor.key())]);
+    let first = judge(&roster, &said, 1);
+    said.reverse();
+    assert_eq!(judge(&roster, &said, 1), first);
+    assert_eq!((first.admitted_n(), first.is_unanimous()), (1, true));
+}
