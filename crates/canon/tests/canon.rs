@@ -245,3 +245,24 @@ proptest! {
         prop_assert_eq!(&Reader::strict().read(&compact_ascii(&value)).unwrap(), &value);
     }
 }
+
+/// From the initial value of FIPS 180-4 the whole text is left, at every length of the padding.
+#[test]
+fn a_resumed_digest_is_the_digest() {
+    let initial = [
+        0x6a09_e667,
+        0xbb67_ae85,
+        0x3c6e_f372,
+        0xa54f_f53a,
+        0x510e_527f,
+        0x9b05_688c,
+        0x1f83_d9ab,
+        0x5be0_cd19,
+    ];
+    for length in 0..200u8 {
+        let text: Vec<u8> = (0..length).collect();
+        assert_eq!(canon::resumed(initial, 0, &text), Some(canon::Digest::of(&text)), "{length}");
+    }
+    assert_eq!(canon::resumed(initial, 63, b""), None);
+    assert_ne!(canon::resumed(initial, 64, b""), canon::resumed(initial, 0, b""));
+}

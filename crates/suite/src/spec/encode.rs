@@ -23,8 +23,7 @@ impl Literal {
     /// A value that a suite cannot hold.
     pub fn new(value: Value) -> Result<Literal, LiteralFault> {
         admitted(&value, 0)?;
-        let text = emit(&value);
-        Ok(Literal { value, text })
+        written(value, Mode::Strict)
     }
 }
 

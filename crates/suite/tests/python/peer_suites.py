@@ -6,6 +6,7 @@ the one literal for the other; `{"check": SPEC, "answer": TEXT}` what its check 
 """
 
 import ast
+import functools
 import hashlib
 import json
 import sys
@@ -16,14 +17,19 @@ from vacant_network import checks, suitespec
 warnings.simplefilter("ignore")
 
 
+@functools.cache
+def comparison(lcb, truth, sets):
+    names = {"__vacant_ns": {}}
+    exec(suitespec.lcb_prelude() if lcb else suitespec.mbpp_prelude(truth, sets), names)
+    return names["__aeq"]
+
+
 def agree(case):
     got, expected = map(ast.literal_eval, case["agree"])
     lcb = case["dialect"] == "lcb"
-    prelude = suitespec.lcb_prelude() if lcb else suitespec.mbpp_prelude(case["truth"], case["sets"])
-    names = {"__vacant_ns": {}}
-    exec(prelude, names)
+    compare = comparison(lcb, case["truth"], case["sets"])
     try:
-        return bool(names["__aeq"](got, expected) if lcb else names["__aeq"](got, expected, case["atol"]))
+        return bool(compare(got, expected) if lcb else compare(got, expected, case["atol"]))
     except Exception:
         return False
 
