@@ -11,25 +11,24 @@ pub(super) fn strip(text: &str) -> &str {
     text.trim_matches(|ch: char| ch.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&ch))
 }
 
-/// Without blanks around it and one layer of matching quotes or back-ticks.
+/// Without blanks and matching quotes around it: one layer of double, then of single quotes, then of back-ticks.
 pub(super) fn normalised(text: &str) -> &str {
-    let text = strip(text);
-    let inside = |quote: char| text.strip_prefix(quote)?.strip_suffix(quote);
-    ['"', '\'', '`'].into_iter().find_map(inside).unwrap_or(text)
+    ['"', '\'', '`'].into_iter().fold(strip(text), |text, quote| {
+        let inside = text.strip_prefix(quote).and_then(|text| text.strip_suffix(quote));
+        inside.map_or(text, strip)
+    })
 }
 
-/// The first fenced block of an answer; the whole of it when no block is closed.
+/// The first fenced block of an answer, or the whole of it when no block is closed; without blanks around it.
+///
+/// Behind the fence only the words `python` and `py` are no code, as for the peer: the block of another language begins
+/// with its name, and fails.
 pub fn extracted_code(answer: &str) -> &str {
-    let block = || {
-        let (_, after) = answer.split_once(FENCE)?;
-        let (language, code) = after.split_once('\n')?;
-        // Between the fence and the end of its line stands a name at most.
-        if language.contains('`') {
-            return None;
-        }
-        Some(code.split_once(FENCE)?.0)
-    };
-    block().unwrap_or(answer)
+    let block = || Some(answer.split_once(FENCE)?.1.split_once(FENCE)?.0);
+    let Some(block) = block() else { return strip(answer) };
+    let named = |name: &str| block.get(..name.len()).is_some_and(|head| head.eq_ignore_ascii_case(name));
+    let name = ["python", "py"].into_iter().find(|name| named(name)).map_or(0, str::len);
+    strip(&block[name..])
 }
 
 /// The first JSON value of an answer: the whole of it, or else the first object or array that stands in it.

@@ -105,14 +105,11 @@ pub fn compile(spec: &Value) -> Result<Check, CheckError> {
     let spec = spec.as_object().ok_or(CheckError::NotMapping)?;
     match spec.get("type").and_then(Value::as_str) {
         Some("equals") => {
-            let value = spec.get("value").ok_or(CheckError::Malformed("value"))?;
-            let value = value.as_str().map_or_else(|| repr(value), str::to_owned);
-            Ok(Check::Equals { value, normalise: flag(spec, "normalize", true)? })
+            Ok(Check::Equals { value: shown(spec)?, normalise: flag(spec, "normalize", true)? })
         }
-        Some("contains") => Ok(Check::Contains {
-            value: text(spec, "value")?,
-            ignore_case: flag(spec, "ignore_case", false)?,
-        }),
+        Some("contains") => {
+            Ok(Check::Contains { value: shown(spec)?, ignore_case: flag(spec, "ignore_case", false)? })
+        }
         Some("regex") => {
             Ok(Check::Regex(Pattern::new(&text(spec, "pattern")?, flag(spec, "ignore_case", false)?)?))
         }
@@ -170,6 +167,12 @@ impl RunPython {
     pub fn candidate(&self, answer: &str) -> String {
         if self.extract_code { extracted_code(answer).to_owned() } else { answer.to_owned() }
     }
+}
+
+/// The member `value` as text: a text as it is, anything else as Python prints it.
+fn shown(spec: &Object) -> Result<String, CheckError> {
+    let value = spec.get("value").ok_or(CheckError::Malformed("value"))?;
+    Ok(value.as_str().map_or_else(|| repr(value), str::to_owned))
 }
 
 fn text(spec: &Object, name: &'static str) -> Result<String, CheckError> {

@@ -1,7 +1,7 @@
 //! Expressions of Python 3.11. Whatever is no literal is read all the same and forgotten: Python raises another
 //! exception for an expression that is no literal than for a text that is no expression.
 
-use super::lex::{Kind, Token};
+use super::lex::{Kind, Token, keyword};
 use super::{BigInt, ErrorName, LiteralError, Value, syntax};
 use canon::Float;
 
@@ -60,17 +60,6 @@ pub(super) struct Parser<'t> {
     tokens: &'t [Token<'t>],
     at: usize,
     frames: usize,
-}
-
-const KEYWORDS: [&str; 35] = [
-    "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def",
-    "del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is",
-    "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try", "while", "with", "yield",
-];
-
-/// True for a word that Python never takes as a name.
-pub(crate) fn keyword(name: &str) -> bool {
-    KEYWORDS.contains(&name)
 }
 
 /// How tightly comparison and `not` bind; `or` and `and` less.

@@ -44,6 +44,18 @@ const OPERATORS: [&str; 47] = [
     ">", "=", "(", ")", "[", "]", "{", "}", ",", ":", ".", ";",
 ];
 
+/// Words that are never names.
+const KEYWORDS: [&str; 35] = [
+    "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def",
+    "del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is",
+    "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try", "while", "with", "yield",
+];
+
+/// True for a word that Python never takes as a name.
+pub(crate) fn keyword(name: &str) -> bool {
+    KEYWORDS.contains(&name)
+}
+
 /// The tokens of a text; the last one is [`Kind::End`].
 pub(super) fn tokens(text: &str) -> Result<Vec<Token<'_>>, LiteralError> {
     if let Some(offset) = text.find('\0') {

@@ -32,7 +32,7 @@ mod value;
 pub use emit::{emit, emit_text};
 pub(crate) use equal::same_members;
 pub use equal::{Unhashable, equal};
-pub(crate) use grammar::keyword;
+pub(crate) use lex::keyword;
 pub use num_bigint::BigInt;
 pub(crate) use number::{difference_within, scaled};
 pub use number::{integer_as_float, whole};

@@ -3,7 +3,7 @@
 use super::error::LiteralFault;
 use super::python::type_name;
 use super::{DEPTH_MAX, INT_BITS_MAX, LITERAL_CHARS_MAX, Mode};
-use crate::literal::{Value, emit, parse};
+use crate::literal::{ErrorName, Value, emit, parse};
 use canon::Value as Json;
 
 /// A literal of a suite: its value, and its text as it is hashed.
@@ -37,7 +37,10 @@ pub(super) fn read(member: Option<&Json>) -> Result<Value, LiteralFault> {
     if !short(text) {
         return Err(LiteralFault::TooLong);
     }
-    let value = parse(text).map_err(|error| LiteralFault::NotALiteral(error.name))?;
+    let value = parse(text).map_err(|error| match error.name {
+        ErrorName::Overflow => LiteralFault::Unencodable,
+        name => LiteralFault::NotALiteral(name),
+    })?;
     admitted(&value, 0)?;
     Ok(value)
 }

@@ -106,8 +106,8 @@ pub enum LiteralFault {
     EmptySet,
     /// A value of a type that a suite does not have.
     NotALiteralType(&'static str),
-    /// Strict only: the text of the value is longer than a literal may be, so that the normalised suite would be refused.
-    /// When the peer says this is not known.
+    /// An integer that no float holds, where one is needed. Strict also: the text of the value is longer than a literal may
+    /// be, so that the normalised suite would be refused.
     Unencodable,
 }
 

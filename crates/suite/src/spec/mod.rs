@@ -135,7 +135,7 @@ impl Spec {
         let dialect = dialect(spec.get("dialect"))?;
         let entry_point = entry_point(spec.get("entry_point"), task)?;
         let tests = tests(spec.get("tests"), mode)?;
-        let cmp = cmp(spec.get("cmp"), dialect)?;
+        let cmp = cmp(spec.get("cmp"), dialect, mode)?;
         Spec { dialect, entry_point, tests, cmp }.sized()
     }
 
@@ -274,11 +274,13 @@ fn test(index: usize, item: &Value, mode: Mode) -> Result<Test, SpecError> {
     Ok(Test { args, expected })
 }
 
-fn cmp(member: Option<&Value>, dialect: Dialect) -> Result<Cmp, SpecError> {
+fn cmp(member: Option<&Value>, dialect: Dialect, mode: Mode) -> Result<Cmp, SpecError> {
     let empty = Object::new();
     let object = match member {
         None | Some(Value::Null) => &empty,
         Some(Value::Object(object)) => object,
+        // For the peer, whatever Python takes for false is an empty mapping.
+        Some(other) if mode == Mode::Peer && python::is_falsy(other) => &empty,
         Some(_) => return Err(SpecError::CmpMustBeMapping),
     };
     if !unknown(object, &["atol", "set_equivalent", "regex_predicate"]).is_empty() {
@@ -305,7 +307,7 @@ fn atol(member: Option<&Value>) -> Result<Option<Float>, SpecError> {
                 Ok(Python::Int(value)) => integer_as_float(&value),
                 _ => None,
             };
-            value.map(Some).ok_or(SpecError::AtolNotFiniteNonnegative)
+            value.map(Some).ok_or(SpecError::Literal(LiteralFault::Unencodable))
         }
         Some(_) => Err(SpecError::AtolMustBeNumberOrNull),
     }

@@ -1,7 +1,7 @@
 //! How Python names and prints what JSON holds: parameters of codes.
 
 use crate::literal::{Dict, Value as Literal, emit, parse};
-use canon::Value;
+use canon::{Float, Value};
 
 /// The name of the type of a JSON value in Python.
 pub(crate) fn type_name(value: &Value) -> &'static str {
@@ -13,6 +13,19 @@ pub(crate) fn type_name(value: &Value) -> &'static str {
         Value::Str(_) => "str",
         Value::Array(_) => "list",
         Value::Object(_) => "dict",
+    }
+}
+
+/// True for a JSON value that Python takes for false.
+pub(super) fn is_falsy(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Bool(value) => !value,
+        Value::Int(number) => number.as_str() == "0",
+        Value::Float(number) => [Float::new(0.0), Float::new(-0.0)].contains(number),
+        Value::Str(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(object) => object.is_empty(),
     }
 }
 

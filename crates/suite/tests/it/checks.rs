@@ -59,8 +59,13 @@ fn equals_compares_texts() {
     assert!(!holds(r#"{"type":"equals","value":"42"}"#, "``42``"));
     assert!(!holds(r#"{"type":"equals","value":"42"}"#, "\"42'"));
     assert!(!holds(r#"{"type":"equals","value":"42","normalize":false}"#, "42 "));
+    assert!(holds(r#"{"type":"equals","value":"` 42 `"}"#, "42"));
+    assert!(holds(r#"{"type":"equals","value":null}"#, "None"));
+    assert!(holds(r#"{"type":"contains","value":1}"#, "a 1"));
     assert!(holds(r#"{"type":"equals","value":""}"#, ""));
     assert!(!holds(r#"{"type":"equals","value":"`"}"#, "``"));
+    assert!(holds(r#"{"type":"equals","value":"x"}"#, "\"'`x`'\""));
+    assert!(!holds(r#"{"type":"equals","value":"x"}"#, "`'x'`"));
 }
 
 #[test]
@@ -191,7 +196,7 @@ fn what_cannot_be_compiled_is_refused() {
         (r#"{"type":1}"#, "check_unknown_type"),
         (r#"{"type":"equals"}"#, "check_malformed"),
         (r#"{"type":"equals","value":1,"normalize":1}"#, "check_malformed"),
-        (r#"{"type":"contains","value":1}"#, "check_malformed"),
+        (r#"{"type":"contains"}"#, "check_malformed"),
         (r#"{"type":"regex"}"#, "check_malformed"),
         (r#"{"type":"regex","pattern":"("}"#, "check_bad_pattern"),
         (r#"{"type":"regex","pattern":"a\\"}"#, "check_bad_pattern"),
@@ -233,15 +238,21 @@ fn a_test_program_is_compiled_and_left_to_others() {
     }
     let program = made(r#"{"type":"run_python","code":"assert f() == 1","allowed_imports":["math"]}"#);
     let answer = "text\n```py\n  def f():\n    return 1\n```\nmore";
-    assert_eq!(
-        program.evaluate(answer),
-        Answered::Run { candidate: "  def f():\n    return 1\n".to_owned() }
-    );
+    assert_eq!(program.evaluate(answer), Answered::Run { candidate: "def f():\n    return 1".to_owned() });
     let Check::RunPython(program) = program else { panic!("a program") };
     assert_eq!((program.timeout_ms, program.extract_code), (8000, true));
     assert_eq!(program.allowed_imports, ["math"]);
     assert_eq!(extracted_code("```py\nnever closed"), "```py\nnever closed");
-    assert_eq!(extracted_code("no block"), "no block");
+    for (answer, code) in [
+        ("no block ", "no block"),
+        ("text ``` a ``` b ```c```", "a"),
+        ("```Python3\nx```", "3\nx"),
+        ("```js\nx```", "js\nx"),
+        ("```python x = 1```", "x = 1"),
+        ("``````", ""),
+    ] {
+        assert_eq!(extracted_code(answer), code, "{answer}");
+    }
 }
 
 proptest! {

@@ -94,7 +94,7 @@ pub(crate) const PARTS: &[&str] = &[
 ];
 
 /// Texts of values, nested, with odd blanks; nearly all of them are literals.
-fn literals() -> impl Strategy<Value = String> {
+pub(crate) fn literals() -> impl Strategy<Value = String> {
     use proptest::prelude::*;
     let leaf = prop_oneof![
         any::<i64>().prop_map(|n| n.to_string()),
@@ -137,7 +137,7 @@ fn literals() -> impl Strategy<Value = String> {
     })
 }
 
-fn soup() -> impl Strategy<Value = String> {
+pub(crate) fn soup() -> impl Strategy<Value = String> {
     use proptest::prelude::*;
     prop::collection::vec(prop::sample::select(PARTS), 1..8).prop_map(|parts| parts.concat())
 }
@@ -149,7 +149,8 @@ fn line(text: &str) -> String {
 /// The interpreter whose version is that of the peer's, or a loud skip.
 fn python_3_11(test: &str) -> Option<std::path::PathBuf> {
     let python = python::interpreter(test)?;
-    let version = python::run(&python, "literals.py", &["version"], Vec::new()).concat();
+    let version =
+        python::run(&python, "crates/suite/tests/python/literals.py", &["version"], Vec::new()).concat();
     if version != r#"{"python": [3, 11], "unicode": "14.0.0"}"# {
         vectors::skip(test, &format!("the tables are those of Python 3.11, this is {version}"));
         return None;
@@ -159,7 +160,12 @@ fn python_3_11(test: &str) -> Option<std::path::PathBuf> {
 
 fn compare(test: &str, texts: Vec<String>) {
     let Some(python) = python_3_11(test) else { return };
-    let answers = python::run(&python, "literals.py", &[], texts.iter().map(|text| line(text)).collect());
+    let answers = python::run(
+        &python,
+        "crates/suite/tests/python/literals.py",
+        &[],
+        texts.iter().map(|text| line(text)).collect(),
+    );
     assert_eq!(answers.len(), texts.len());
     let (mut wrong, mut read) = (Vec::new(), 0);
     for (text, theirs) in texts.iter().zip(&answers) {
@@ -180,7 +186,7 @@ fn compare(test: &str, texts: Vec<String>) {
     assert!(wrong.is_empty(), "{} of {} differ:\n{shown}", wrong.len(), texts.len());
 }
 
-fn sample(strategy: impl Strategy<Value = String>, count: usize) -> Vec<String> {
+pub(crate) fn sample(strategy: impl Strategy<Value = String>, count: usize) -> Vec<String> {
     let mut runner = TestRunner::deterministic();
     (0..count).map(|_| strategy.new_tree(&mut runner).unwrap().current()).collect()
 }
@@ -195,12 +201,20 @@ fn generated_texts_are_refused_as_cpython_refuses_them() {
     compare("generated_texts_are_refused_as_cpython_refuses_them", sample(soup(), 12_000));
 }
 
+/// The committed texts once more, so that what is committed is what the interpreter says.
+#[test]
+fn committed_texts_are_answered_as_cpython_answers_them() {
+    let file = vectors::json(&vectors::repository().join("vectors/suite/literals.json"));
+    let texts = file.as_array().unwrap().iter().map(|case| vectors::text(case, "text").to_owned()).collect();
+    compare("committed_texts_are_answered_as_cpython_answers_them", texts);
+}
+
 /// Every character: printable or escaped, alone in a string.
 #[test]
 fn every_character_is_printed_as_cpython_prints_it() {
     let test = "every_character_is_printed_as_cpython_prints_it";
     let Some(python) = python_3_11(test) else { return };
-    let theirs = python::run(&python, "literals.py", &["tables"], Vec::new());
+    let theirs = python::run(&python, "crates/suite/tests/python/literals.py", &["tables"], Vec::new());
     assert_eq!(theirs.len(), 0x11_0000);
     for (code, theirs) in (0u32..).zip(&theirs) {
         let mut text = suite::literal::Text::default();

@@ -3,8 +3,10 @@
 
 mod checks;
 mod gauge;
+mod humaneval;
 mod literal;
 mod literal_python;
 mod native;
+mod peer;
 mod python;
 mod spec;

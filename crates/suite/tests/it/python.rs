@@ -19,9 +19,9 @@ pub(crate) fn interpreter(test: &str) -> Option<PathBuf> {
     }
 }
 
-/// What `script` of `tests/python` prints for the lines `input`.
+/// What a script of the repository prints for the lines `input`.
 pub(crate) fn run(python: &PathBuf, script: &str, args: &[&str], input: Vec<String>) -> Vec<String> {
-    let script = vectors::repository().join("crates/suite/tests/python").join(script);
+    let script = vectors::repository().join(script);
     let mut child = Command::new(python)
         .args(["-I", "-B"])
         .arg(script)
