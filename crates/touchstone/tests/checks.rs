@@ -5,6 +5,9 @@
 
 #![allow(clippy::unwrap_used)]
 
+/// A public bank of problems.
+#[path = "checks/bank.rs"]
+mod bank;
 /// The peer's two-process cases.
 #[path = "checks/library.rs"]
 mod library;
