@@ -7,6 +7,8 @@ use std::ops::RangeInclusive;
 
 /// Longest text of an argument, in bytes; a suite or a candidate fits.
 const TEXT_BYTES_MAX: usize = 4 << 20;
+/// Most texts of a list.
+const TEXTS_MAX: usize = 32;
 
 /// What is left of the arguments of a call.
 pub(crate) struct Arguments(JsonObject);
@@ -29,6 +31,19 @@ impl Arguments {
         self.text(name)?.ok_or_else(|| wrong(name, "is needed"))
     }
 
+    pub(crate) fn texts(&mut self, name: &str) -> Result<Vec<String>, Refusal> {
+        let list = match self.0.remove(name) {
+            None | Some(Value::Null) => return Ok(Vec::new()),
+            Some(Value::Array(list)) if list.len() <= TEXTS_MAX => list,
+            Some(_) => return Err(wrong(name, &format!("a list of at most {TEXTS_MAX} texts is needed"))),
+        };
+        let text = |value| match value {
+            Value::String(text) => checked(name, text),
+            _ => Err(wrong(name, "a list of texts is needed")),
+        };
+        list.into_iter().map(text).collect()
+    }
+
     pub(crate) fn number(&mut self, name: &str, range: RangeInclusive<u64>) -> Result<Option<u64>, Refusal> {
         match self.0.remove(name) {
             None | Some(Value::Null) => Ok(None),
@@ -37,6 +52,16 @@ impl Arguments {
                 let said = || format!("a whole number from {} to {} is needed", range.start(), range.end());
                 number.map(Some).ok_or_else(|| wrong(name, &said()))
             }
+        }
+    }
+
+    /// An object or a text that holds one, as JSON text.
+    pub(crate) fn json(&mut self, name: &str) -> Result<String, Refusal> {
+        match self.0.remove(name) {
+            Some(Value::String(text)) => checked(name, text),
+            Some(value @ Value::Object(_)) => checked(name, value.to_string()),
+            Some(_) => Err(wrong(name, "an object is needed")),
+            None => Err(wrong(name, "is needed")),
         }
     }
 

@@ -22,6 +22,8 @@ pub(crate) struct Job {
     pub(crate) words: Vec<OsString>,
     pub(crate) stdin: Vec<u8>,
     pub(crate) limit: Duration,
+    /// Files that it reads, and that are gone when it has ended.
+    pub(crate) files: Option<tempfile::TempDir>,
 }
 
 /// What came of it.
@@ -36,7 +38,7 @@ const USAGE: i32 = 64;
 
 impl Job {
     pub(crate) fn new<W: Into<OsString>>(words: impl IntoIterator<Item = W>, limit: Duration) -> Job {
-        Job { words: words.into_iter().map(Into::into).collect(), stdin: Vec::new(), limit }
+        Job { words: words.into_iter().map(Into::into).collect(), limit, ..Job::default() }
     }
 
     pub(crate) fn and<W: Into<OsString>>(mut self, words: impl IntoIterator<Item = W>) -> Job {
@@ -122,12 +124,19 @@ fn heard(said: std::io::Result<Said>) -> Result<Ended, Refusal> {
     let words = || canon::shown(said.words.trim_ascii());
     match said.code {
         Some(USAGE) => Err(Refusal::new(Wrong::Usage, words())),
-        Some(code) => match serde_json::from_slice(&said.answer) {
-            Ok(answer) => Ok(Ended { code, answer }),
-            Err(_) => Err(Refusal::new(Wrong::NotRun, format!("exit code {code}, no answer: {}", words()))),
+        Some(code) => match answer(&said.answer) {
+            Some(answer) => Ok(Ended { code, answer }),
+            None => Err(Refusal::new(Wrong::NotRun, format!("exit code {code}, no answer: {}", words()))),
         },
         None => Err(Refusal::new(Wrong::NotRun, "it was ended by a signal".to_owned())),
     }
+}
+
+/// What was printed: one value, or a list of the values of several lines.
+fn answer(printed: &[u8]) -> Option<Value> {
+    let values = serde_json::Deserializer::from_slice(printed).into_iter::<Value>();
+    let mut values: Vec<Value> = values.collect::<Result<_, _>>().ok()?;
+    if values.len() > 1 { Some(values.into()) } else { values.pop() }
 }
 
 /// A command that is told to end when nobody waits for it any more, as when the client has gone: in order, so that a run
@@ -175,6 +184,9 @@ mod tests {
     fn an_answer_comes_with_its_exit_code() {
         let ended = run("cat >&2; echo '{\"a\":1}'; exit 20", 60_000, pending()).unwrap();
         assert_eq!((ended.code, ended.answer), (20, serde_json::json!({ "a": 1 })));
+        let several = run("echo '{}'; echo '[]'", 60_000, pending()).unwrap();
+        assert_eq!(several.answer, serde_json::json!([{}, []]));
+        assert_eq!(run("echo '{} x'", 60_000, pending()).unwrap_err(), Wrong::NotRun);
     }
 
     #[test]

@@ -9,6 +9,7 @@
 //! wrong arguments, refusals and troubles are results with a closed code ([`Wrong`]).
 
 mod arguments;
+mod calls;
 mod http;
 mod job;
 mod place;

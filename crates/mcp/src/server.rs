@@ -67,7 +67,7 @@ impl Desk {
         arguments.end()?;
         let ended = job.run(&self.0.program, self.0.root.path(), context.ct.cancelled()).await?;
         Ok(
-            json!({ "tool": tool.name, "exit_code": ended.code, "means": tool.means(ended.code), "answer": ended.answer }),
+            json!({ "tool": tool.name, "exit_code": ended.code, "means": (tool.means)(&ended), "answer": ended.answer }),
         )
     }
 }

@@ -1,13 +1,12 @@
 //! The tools: for each what it is called, what it takes, and which command it is.
 
 use crate::arguments::Arguments;
-use crate::job::Job;
-use crate::place::inside;
+use crate::calls;
+use crate::job::{Ended, Job};
 use crate::server::Inner;
-use crate::wrong::{Refusal, Wrong};
+use crate::wrong::Refusal;
 use rmcp::model::{JsonObject, ToolAnnotations};
 use serde_json::{Value, json};
-use std::time::Duration;
 
 /// What a client is told about the whole.
 pub(crate) const INSTRUCTIONS: &str = "The receiving desk as tools. Its verdicts follow from executable checks alone; \
@@ -20,9 +19,9 @@ pub(crate) const INSTRUCTIONS: &str = "The receiving desk as tools. Its verdicts
 const ADVISORY: &str = "Advisory: nothing enforces the answer.";
 
 /// Longest time of a call, in seconds.
-const LIMIT_S_MAX: u64 = 3_600;
+pub(crate) const LIMIT_S_MAX: u64 = 3_600;
 /// Time of a call that says nothing about it.
-const LIMIT_S: u64 = 600;
+pub(crate) const LIMIT_S: u64 = 600;
 
 /// One tool.
 pub(crate) struct Tool {
@@ -33,13 +32,44 @@ pub(crate) struct Tool {
     takes: fn() -> (Value, &'static [&'static str]),
     read_only: bool,
     pub(crate) job: fn(&mut Arguments, &Inner) -> Result<Job, Refusal>,
-    means: &'static [(i32, &'static str)],
+    /// The answer in a word.
+    pub(crate) means: fn(&Ended) -> &'static str,
 }
 
-const RUN: &[(i32, &str)] =
-    &[(0, "accepted"), (20, "refused"), (21, "inconclusive"), (22, "infrastructure_void")];
-const VERIFY: &[(i32, &str)] = &[(0, "OK"), (3, "VOID"), (1, "BROKEN or UNVERIFIABLE")];
-const YES: &[(i32, &str)] = &[(0, "yes"), (1, "no")];
+/// What exit codes mean (ruling 7).
+fn judged(ended: &Ended) -> &'static str {
+    match ended.code {
+        0 => "accepted",
+        20 => "refused",
+        21 => "inconclusive",
+        22 => "infrastructure_void",
+        _ => "unknown",
+    }
+}
+
+fn verified(ended: &Ended) -> &'static str {
+    match ended.code {
+        0 => "OK",
+        3 => "VOID",
+        1 => "BROKEN or UNVERIFIABLE",
+        _ => "unknown",
+    }
+}
+
+fn known(ended: &Ended) -> &'static str {
+    if ended.code == 0 { "known" } else { "unknown" }
+}
+
+/// A fix is one that passes where the draft before it does not.
+fn fixed(ended: &Ended) -> &'static str {
+    let ok = |row: usize| ended.answer.get(row)?.get("ok")?.as_bool();
+    match (ok(0), ok(1)) {
+        (Some(false), Some(true)) => "fixed",
+        (Some(true), Some(true)) => "nothing_was_broken",
+        (Some(_), Some(false)) => "not_fixed",
+        _ => "infrastructure_void",
+    }
+}
 
 pub(crate) const TOOLS: &[Tool] = &[
     Tool {
@@ -60,8 +90,69 @@ pub(crate) const TOOLS: &[Tool] = &[
             )
         },
         read_only: false,
-        job: run_suite,
-        means: RUN,
+        job: calls::run_suite,
+        means: judged,
+    },
+    Tool {
+        name: "check_suite",
+        title: "Run a candidate against a suite that is data",
+        text: "Calls the candidate's function with the suite's arguments in a process of its own and compares what it returns; \
+               the expected values never enter that process. Says which test failed first, never what was expected.",
+        takes: || (merged(json!({ "candidate": text("the source") }), candidate()), &["suite", "candidate"]),
+        read_only: true,
+        job: calls::check_suite,
+        means: judged,
+    },
+    Tool {
+        name: "verify_fix",
+        title: "Does a fix repair what was broken?",
+        text: "Runs a draft and its fix against the same suite: fixed only when the draft fails and the fix passes.",
+        takes: || {
+            (
+                merged(
+                    json!({ "draft": text("the source before"), "fix": text("the source after") }),
+                    candidate(),
+                ),
+                &["suite", "draft", "fix"],
+            )
+        },
+        read_only: true,
+        job: calls::verify_fix,
+        means: fixed,
+    },
+    Tool {
+        name: "gauge",
+        title: "Ask how good a suite is",
+        text: "Runs a reference, which the suite must accept, and known-bad stubs, all of which it must refuse. Accepted shows only \
+               that the suite does not accept everything.",
+        takes: || {
+            let members = json!({
+                "reference": text("source that is known to be right"),
+                "stubs": texts("sources that are known to be wrong [default: one that returns None]"),
+            });
+            (merged(members, candidate()), &["suite", "reference"])
+        },
+        read_only: true,
+        job: calls::gauge,
+        means: judged,
+    },
+    Tool {
+        name: "quorum",
+        title: "Let several executors judge drafts",
+        text: "Each executor is a process with a key and a chain of its own; the first draft that a majority passes ships, and \
+               whoever said otherwise is named. Holds while less than half of the keys lie and the suite is right; executors of one \
+               machine are one party.",
+        takes: || {
+            let members = json!({
+                "drafts": texts("sources, in the order in which they are tried"),
+                "task_id": text("name of the task"),
+                "executors": number("how many judge [default: 3]", 1, 9),
+            });
+            (merged(members, candidate()), &["suite", "drafts", "task_id"])
+        },
+        read_only: false,
+        job: calls::quorum,
+        means: judged,
     },
     Tool {
         name: "verify_receipts",
@@ -81,8 +172,8 @@ pub(crate) const TOOLS: &[Tool] = &[
             )
         },
         read_only: true,
-        job: verify_receipts,
-        means: VERIFY,
+        job: calls::verify_receipts,
+        means: verified,
     },
     Tool {
         name: "show_receipt",
@@ -90,8 +181,8 @@ pub(crate) const TOOLS: &[Tool] = &[
         text: "Checks receipts again and gives every entry beside the verdict. What entries say is worth no more than that                verdict.",
         takes: || (json!({ "path": path("a run directory, or a chain file") }), &["path"]),
         read_only: true,
-        job: show_receipt,
-        means: VERIFY,
+        job: calls::show_receipt,
+        means: verified,
     },
     Tool {
         name: "explain_reason",
@@ -99,8 +190,8 @@ pub(crate) const TOOLS: &[Tool] = &[
         text: "Says what a reason code of the desk means.",
         takes: || (json!({ "code": text("the code, or the beginning of one") }), &["code"]),
         read_only: true,
-        job: explain_reason,
-        means: YES,
+        job: calls::explain_reason,
+        means: known,
     },
 ];
 
@@ -120,6 +211,31 @@ fn choice(said: &str, of: &[&str]) -> Value {
     json!({ "type": "string", "enum": of, "description": said })
 }
 
+fn texts(said: &str) -> Value {
+    json!({ "type": "array", "items": { "type": "string" }, "description": said })
+}
+
+/// What every tool takes that runs candidates.
+fn candidate() -> Value {
+    json!({
+        "suite": json!({
+            "type": ["object", "string"],
+            "description": "the suite, an object or its JSON text: {v: 1, dialect, entry_point, tests: [{args, expected}]}; args and \
+                expected are texts of Python literals",
+        }),
+        "language": choice("language of the sources [default: python]", &["python", "javascript", "rust"]),
+        "timeout_s": number("seconds for loading a source and all of its calls together [default: 8]", 1, LIMIT_S_MAX),
+        "limit_s": limit(),
+    })
+}
+
+fn merged(mut members: Value, more: Value) -> Value {
+    if let (Value::Object(members), Value::Object(more)) = (&mut members, more) {
+        members.extend(more);
+    }
+    members
+}
+
 fn limit() -> Value {
     number(&format!("seconds for the whole call [default: {LIMIT_S}]"), 1, LIMIT_S_MAX)
 }
@@ -127,11 +243,6 @@ fn limit() -> Value {
 impl Tool {
     pub(crate) fn named(name: &str) -> Option<&'static Tool> {
         TOOLS.iter().find(|tool| tool.name == name)
-    }
-
-    /// What an exit code means, in a word.
-    pub(crate) fn means(&self, code: i32) -> &'static str {
-        self.means.iter().find(|(known, _)| *known == code).map_or("unknown", |(_, word)| word)
     }
 
     /// As a client sees it.
@@ -149,47 +260,4 @@ impl Tool {
             Some(ToolAnnotations::from_raw(None, Some(self.read_only), Some(false), Some(true), Some(false)));
         tool
     }
-}
-
-fn limit_of(arguments: &mut Arguments) -> Result<Duration, Refusal> {
-    Ok(Duration::from_secs(arguments.number("limit_s", 1..=LIMIT_S_MAX)?.unwrap_or(LIMIT_S)))
-}
-
-fn run_suite(arguments: &mut Arguments, desk: &Inner) -> Result<Job, Refusal> {
-    let workspace = inside("workspace", &arguments.needed("workspace")?, &[&desk.root])?;
-    let suite = inside("suite", &arguments.needed("suite")?, &[&desk.root])?;
-    let timeout = arguments.number("test_timeout_s", 1..=LIMIT_S_MAX)?;
-    let task = arguments.text("task_id")?;
-    let limit = limit_of(arguments)?;
-    let run = tempfile::Builder::new().prefix("mcp-").tempdir_in(desk.runs.path());
-    let run = run.map_err(|error| Refusal::new(Wrong::NotRun, format!("no run directory: {error}")))?.keep();
-    // There is no agent: the workspace is judged as it lies.
-    Ok(Job::new(["run", "--json", "--calls=ignore"], limit)
-        .option("workspace", Some(workspace))
-        .option("suite", Some(suite))
-        .option("run-dir", Some(run))
-        .option("task-id", task)
-        .option("test-timeout", timeout.map(|seconds| seconds.to_string()))
-        .and(["--", "true"]))
-}
-
-fn verify_receipts(arguments: &mut Arguments, desk: &Inner) -> Result<Job, Refusal> {
-    let path = inside("path", &arguments.needed("path")?, &[&desk.root, &desk.runs])?;
-    let count = arguments.number("expect_count", 0..=u64::from(u32::MAX))?;
-    Ok(Job::new(["verify", "--json"], Duration::from_secs(LIMIT_S))
-        .option("expect-key", arguments.text("expect_key")?)
-        .option("expect-head", arguments.text("expect_head")?)
-        .option("expect-count", count.map(|count| count.to_string()))
-        .option("require-tier", arguments.text("require_tier")?)
-        .and(["--"])
-        .and([path]))
-}
-
-fn show_receipt(arguments: &mut Arguments, desk: &Inner) -> Result<Job, Refusal> {
-    let path = inside("path", &arguments.needed("path")?, &[&desk.root, &desk.runs])?;
-    Ok(Job::new(["verify", "--json", "--entries", "--"], Duration::from_secs(LIMIT_S)).and([path]))
-}
-
-fn explain_reason(arguments: &mut Arguments, _: &Inner) -> Result<Job, Refusal> {
-    Ok(Job::new(["reasons", "--json", "--"], Duration::from_secs(LIMIT_S)).and([arguments.needed("code")?]))
 }

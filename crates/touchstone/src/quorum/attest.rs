@@ -9,6 +9,7 @@ use canon::{Object, canonical};
 use desk::keydir;
 use desk::store::write_public_key;
 use peers::quorum::{Bound, CannotAttest, Code, Executor, Outcome, Probe};
+use rustix::process::{Signal, set_parent_process_death_signal};
 use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -26,6 +27,9 @@ pub(super) struct Args {
     sign: Option<PathBuf>,
     #[command(flatten)]
     how: How,
+    /// Started by `run`, and ended with it.
+    #[arg(long, hide = true)]
+    with_parent: bool,
 }
 
 /// Runs a draft in the language that the panel says.
@@ -51,6 +55,11 @@ impl Probe for Native<'_> {
 }
 
 pub(super) fn run(args: &Args) -> u8 {
+    if args.with_parent
+        && let Err(errno) = set_parent_process_death_signal(Some(Signal::KILL))
+    {
+        return output::usage(&format!("it would outlive its parent: {errno}"));
+    }
     let panel = match Panel::read(&args.place.panel) {
         Ok(panel) => panel,
         Err(why) => return output::usage(&why),

@@ -138,7 +138,7 @@ fn attested(args: &RunArgs) -> Result<Roster, Stopped> {
 
 fn executor(program: &Path, args: &RunArgs, id: &str) -> Command {
     let mut command = Command::new(program);
-    command.args(["quorum", "attest", "--id", id, "--timeout", &args.timeout.to_string()]);
+    command.args(["quorum", "attest", "--with-parent", "--id", id, "--timeout", &args.timeout.to_string()]);
     command.args(["--sandbox", &args.sandbox]).arg("--").arg(&args.ask.out);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command

@@ -136,6 +136,71 @@ fn a_workspace_is_judged_and_the_receipt_verifies() {
     client.end();
 }
 
+const SUM: &str = "{\"v\":1,\"entry_point\":\"add\",\"tests\":[{\"args\":\"[1, 2]\",\"expected\":\"3\"},\
+    {\"args\":\"[40, 2]\",\"expected\":\"42\"}]}";
+
+/// Suites as data, over every tool that takes one; what is expected is never told.
+#[test]
+fn candidates_are_judged_by_suites_that_are_data() {
+    if !has("candidates_are_judged_by_suites_that_are_data", "python3") {
+        return;
+    }
+    let stage = stage();
+    let mut client = Client::new(&stage);
+    let (good, bad) = ("def add(a, b): return a + b", "def add(a, b): return 3");
+    let source = |name: &str, text: &str| format!("\"{name}\":\"{text}\"");
+    let suite = format!("\"suite\":{SUM}");
+    let quoted = format!("\"suite\":\"{}\"", SUM.replace('"', "\\\""));
+    let mut says = |tool: &str, members: &[&str]| {
+        let (answer, error) = client.call(tool, &format!("{{{}}}", members.join(",")));
+        assert!(!error, "{tool}: {answer:?}");
+        (means(&answer).to_owned(), String::from_utf8(canonical(&answer)).unwrap())
+    };
+    for suite in [&suite, &quoted] {
+        assert_eq!(says("check_suite", &[suite, &source("candidate", good)]).0, "accepted");
+        let (word, text) = says("check_suite", &[suite, &source("candidate", bad)]);
+        assert!(word == "refused" && text.contains("\"first_failing_test\":1"), "{text}");
+        assert!(!text.contains("42"), "what was expected: {text}");
+    }
+    let javascript = [
+        suite.as_str(),
+        &source("candidate", "function add(a, b) { return a + b }"),
+        "\"language\":\"javascript\"",
+    ];
+    if has("candidates_are_judged_by_suites_that_are_data", "node") {
+        assert_eq!(says("check_suite", &javascript).0, "accepted");
+    }
+    for (draft, fix, word) in [
+        (bad, good, "fixed"),
+        (good, good, "nothing_was_broken"),
+        (bad, bad, "not_fixed"),
+        (good, bad, "not_fixed"),
+    ] {
+        assert_eq!(says("verify_fix", &[&suite, &source("draft", draft), &source("fix", fix)]).0, word);
+    }
+    assert_eq!(says("gauge", &[&suite, &source("reference", good)]).0, "accepted");
+    let stubs = format!("\"stubs\":[\"{bad}\",\"{good}\"]");
+    assert_eq!(says("gauge", &[&suite, &source("reference", good), &stubs]).0, "refused");
+    let drafts = format!("\"drafts\":[\"{bad}\",\"{good}\"],\"task_id\":\"t\"");
+    let (word, text) = says("quorum", &[&suite, &drafts]);
+    assert!(word == "accepted" && text.contains("\"index\":1"), "{text}");
+    let panel = fs::read_dir(stage.path("runs")).unwrap().next().unwrap().unwrap().path().join("panel");
+    assert!(panel.join("statements/executor-3.ndjson").exists(), "what was signed stays");
+    for (tool, members) in [
+        ("check_suite", vec![source("candidate", good), "\"suite\":7".into()]),
+        ("check_suite", vec![source("candidate", good), "\"suite\":\"{\"".into()]),
+        ("check_suite", vec![source("candidate", good), suite.clone(), source("language", "cobol")]),
+        ("verify_fix", vec![source("draft", good), suite.clone()]),
+        ("quorum", vec![suite.clone(), "\"drafts\":[],\"task_id\":\"t\"".into()]),
+        ("gauge", vec![suite.clone(), source("reference", good), "\"stubs\":[1]".into()]),
+    ] {
+        client.wrong(tool, &format!("{{{}}}", members.join(",")), "mcp_argument");
+    }
+    let code = format!("{{{},\"suite\":{{\"v\":1}}}}", source("candidate", good));
+    client.wrong("check_suite", &code, "mcp_usage");
+    client.end();
+}
+
 #[test]
 fn no_tool_raises_and_each_error_has_a_code() {
     let stage = stage();
@@ -229,7 +294,7 @@ fn calls_that_are_cut_short_leave_nothing_running() {
     ));
     client.start("run_suite", &long);
     let (answer, _) = client.call("explain_reason", "{\"code\":\"no_suite\"}");
-    assert_eq!(means(&answer), "yes", "the others do not stand in its way");
+    assert_eq!(means(&answer), "known", "the others do not stand in its way");
     client.end();
     // What was told to end does so by itself; whatever has our runs among its arguments is one of its processes.
     let runs = stage.path("runs");
