@@ -7,6 +7,7 @@
 mod build;
 mod codes;
 mod digest;
+mod members;
 mod number;
 mod read;
 pub mod replay;
@@ -16,6 +17,7 @@ mod value;
 mod write;
 
 pub use digest::{Digest, DigestParseError, Hasher, hex, resumed, unhex};
+pub use members::{List, Members, Written};
 pub use number::{Float, Int};
 pub use read::{Limits, ReadError, ReadFault, Reader};
 pub use shown::shown;
