@@ -206,6 +206,28 @@ fn no_commitment_without_a_passing_gauge_and_no_key_is_left_out() {
     exits(at, &[&without[..], &["--commit", "c.ndjson", "--nonce-file", "nonce"]].concat(), 64);
 }
 
+/// Boundaries 4, 9 and 10 of section 30: a weak suite passes its gauge, lets a wrong draft through, and nobody dissents. What all
+/// executors share, a suite or a fault of what runs it, none of them can tell.
+#[test]
+fn a_fault_that_all_share_is_disputed_by_nobody() {
+    if !has("a_fault_that_all_share_is_disputed_by_nobody", "python3") {
+        return;
+    }
+    let stage = stage();
+    let at = stage.path();
+    let weak = "{\"v\":1,\"entry_point\":\"add\",\"tests\":[{\"args\":\"[1, 2]\",\"expected\":\"3\"}]}";
+    fs::write(at.join("weak.json"), weak).unwrap();
+    exits(at, &["gauge", "weak.json", "good.py"], 0);
+    let words = ["quorum", "run", "--json", "--suite", "weak.json", "--task-id", "t", "--out", "p", "bad.py"];
+    let said = read(&exits(at, &words, 0));
+    let verdict = &vectors::list(&said, "verdicts")[0];
+    assert_eq!(verdict.get("contested"), Some(&Value::Bool(false)));
+    assert_eq!(ids(verdict, "camp_pass").len(), 3);
+    // The limits stand in the receipt all the same.
+    let text = String::from_utf8(canonical(verdict)).unwrap();
+    assert!(text.contains("corrupt"), "{text}");
+}
+
 /// Whatever travels is compared before anything runs.
 #[test]
 fn a_panel_that_was_changed_is_not_judged() {
