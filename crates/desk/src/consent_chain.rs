@@ -144,8 +144,10 @@ impl ConsentChain {
     /// Acknowledged when it returns: the whole chain with the new line is on disk, was read back and verified.
     fn append(mut self, kind: &str, payload: Value) -> Result<Digest, ConsentChainError> {
         let known = self.audit.problems.len();
-        let entry =
-            self.appender.append(kind, payload, &self.identity, now_ms()).map_err(ConsentChainError::Append)?;
+        let entry = self
+            .appender
+            .append(kind, payload, &self.identity, now_ms())
+            .map_err(ConsentChainError::Append)?;
         let bytes = [self.bytes.as_slice(), &entry.line].concat();
         let (_, audit) = verified(&bytes, &self.identity)?;
         if let Some((_, problem)) = audit.problems.get(known) {
@@ -186,7 +188,8 @@ fn verified(bytes: &[u8], identity: &Identity) -> Result<(Appender, Audit), Cons
     let key = identity.public();
     let chain = logbook::verify(bytes, &key, Mode::Strict);
     // An empty file is what a lost chain leaves; none that began is empty.
-    let appender = Appender::after(&chain).ok_or_else(|| ConsentChainError::Broken(chain.failures.clone()))?;
+    let appender =
+        Appender::after(&chain).ok_or_else(|| ConsentChainError::Broken(chain.failures.clone()))?;
     for entry in chain.lines.iter().filter_map(|line| line.entry.as_ref()) {
         if entry.branch() != BRANCH {
             return Err(ConsentChainError::OtherBranch);

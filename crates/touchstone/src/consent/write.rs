@@ -68,6 +68,12 @@ pub(super) struct WithdrawArgs {
     /// Why: one word.
     #[arg(long, value_name = "WORD", default_value = "requested")]
     reason: String,
+    /// What describes the person: none of its texts may be the reason. Nobody needs it to withdraw.
+    #[arg(long, value_name = "FILE", requires = "nonce")]
+    persona: Option<PathBuf>,
+    /// Its nonce.
+    #[arg(long, value_name = "FILE", requires = "persona")]
+    nonce: Option<PathBuf>,
 }
 
 #[derive(clap::Args)]
@@ -121,15 +127,11 @@ pub(super) fn grant(args: &GrantArgs) -> u8 {
             Err(_) if !args.secret.nonce.exists() => fresh_nonce(&args.secret.nonce)?,
             nonce => nonce?,
         };
-        let commitment = commit(&persona, &nonce).map_err(|_| usage(&args.secret.nonce, "under 16 characters"))?;
+        let commitment =
+            commit(&persona, &nonce).map_err(|_| usage(&args.secret.nonce, "under 16 characters"))?;
         let fields: Vec<&str> = args.fields.iter().map(String::as_str).collect();
-        let grant = Grant::new(
-            &args.common.subject,
-            &commitment.to_hex(),
-            &fields,
-            &args.scope,
-            &args.nonce_ref,
-        )?;
+        let grant =
+            Grant::new(&args.common.subject, &commitment.to_hex(), &fields, &args.scope, &args.nonce_ref)?;
         no_plaintext(&grant.payload(), &persona, &nonce)?;
         Ok(args.common.open()?.grant(&grant)?)
     };
@@ -142,6 +144,10 @@ pub(super) fn withdraw(args: &WithdrawArgs) -> u8 {
         let chain = args.common.open()?;
         let subject = args.common.subject(&chain)?;
         let withdrawal = Withdrawal::new(&args.common.subject, subject.grant_hash(), &args.reason)?;
+        if let (Some(persona), Some(nonce)) = (&args.persona, &args.nonce) {
+            let secret = Secret { persona: persona.clone(), nonce: nonce.clone() };
+            no_plaintext(&withdrawal.payload(), &secret.persona()?, &secret.nonce()?)?;
+        }
         Ok(chain.withdraw(&withdrawal)?)
     };
     args.common.tell("withdrawn", withdrawn())
@@ -158,32 +164,33 @@ pub(super) fn erase(args: &EraseArgs) -> u8 {
             let orphan = Refused::Code(peers::consent::Problem::OrphanErasure.code(), String::new());
             (subject.nonce_ref().to_owned(), hash.ok_or(orphan)?, subject.commitment)
         };
-        let mut files = vec![(nonce_ref.as_str(), args.secret.nonce.as_path())];
-        for also in &args.also {
-            let (name, path) =
-                also.split_once('=').ok_or(Refused::Usage(format!("--also {also}: not REF=FILE")))?;
-            files.push((name, Path::new(path)));
+        let files = args.files(&nonce_ref)?;
+        // The persona goes first and the nonce last: while there is a persona, what is deleted can be compared with what
+        // was committed to.
+        if args.secret.persona.exists() {
+            args.secret.is(commitment)?;
         }
         let plan = args.common.plan();
         let listed = match fs::read(&plan) {
-            Ok(bytes) => planned(&bytes, withdraw_hash).ok_or_else(|| usage(&plan, "is no plan of this erasure"))?,
+            Ok(bytes) => {
+                planned(&bytes, withdraw_hash).ok_or_else(|| usage(&plan, "no plan of this erasure"))?
+            }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                let (persona, nonce) = (args.secret.persona()?, args.secret.nonce()?);
-                // What is deleted is what was committed to, and nothing else.
-                if commit(&persona, &nonce) != Ok(commitment) {
-                    return Err(usage(&args.secret.persona, "with this nonce is not what the grant commits to"));
-                }
-                let listed = files.iter().map(|(name, path)| digest(name, path)).collect::<Result<Vec<_>, _>>()?;
-                let erasure = Erasure::new(&args.common.subject, withdraw_hash, &nonce_ref, listed.clone())?;
-                no_plaintext(&erasure.payload(), &persona, &nonce)?;
-                let bytes = canonical(&erasure.payload());
-                store::write_atomic(&plan, &bytes, 0o600).map_err(|error| usage(&plan, error))?;
+                args.secret.is(commitment)?;
+                let listed =
+                    files.iter().map(|(name, path)| digest(name, path)).collect::<Result<Vec<_>, _>>()?;
+                let erasure =
+                    Erasure::new(&args.common.subject, withdraw_hash, &nonce_ref, listed.clone())?.payload();
+                no_plaintext(&erasure, &args.secret.persona()?, &args.secret.nonce()?)?;
+                store::write_atomic(&plan, &canonical(&erasure), 0o600).map_err(|why| usage(&plan, why))?;
                 listed
             }
             Err(error) => return Err(usage(&plan, error)),
         };
         let erasure = Erasure::new(&args.common.subject, withdraw_hash, &nonce_ref, listed)?;
-        for path in files.iter().map(|(_, path)| *path).chain([args.secret.persona.as_path()]) {
+        for path in
+            [args.secret.persona.as_path()].into_iter().chain(files.iter().rev().map(|(_, path)| *path))
+        {
             remove(path).map_err(|error| usage(path, error))?;
         }
         let head = chain.erase(&erasure)?;
@@ -193,13 +200,25 @@ pub(super) fn erase(args: &EraseArgs) -> u8 {
     args.common.tell("erased", erased())
 }
 
+impl EraseArgs {
+    /// What is deleted and listed, by name; the nonce first.
+    fn files<'args>(&'args self, nonce_ref: &'args str) -> Result<Vec<(&'args str, &'args Path)>, Refused> {
+        let mut files = vec![(nonce_ref, self.secret.nonce.as_path())];
+        for also in &self.also {
+            let pair = also.split_once('=').ok_or(Refused::Usage(format!("--also {also}: not REF=FILE")))?;
+            files.push((pair.0, Path::new(pair.1)));
+        }
+        Ok(files)
+    }
+}
+
 impl Common {
     fn open(&self) -> Result<ConsentChain, Refused> {
         let head = match &self.expect_head {
             None => None,
-            Some(text) => {
-                Some(Digest::parse(text).map_err(|_| Refused::Usage("--expect-head is no digest".to_owned()))?)
-            }
+            Some(text) => Some(
+                Digest::parse(text).map_err(|_| Refused::Usage("--expect-head is no digest".to_owned()))?,
+            ),
         };
         let identity = keydir::load(&self.keys, None).map_err(|error| usage(&self.keys, error))?;
         Ok(ConsentChain::open(&self.chain, identity, head)?)
@@ -240,6 +259,14 @@ impl Common {
 }
 
 impl Secret {
+    /// What is deleted is what was committed to, and nothing else.
+    fn is(&self, commitment: Digest) -> Result<(), Refused> {
+        if commit(&self.persona()?, &self.nonce()?) == Ok(commitment) {
+            return Ok(());
+        }
+        Err(usage(&self.persona, "with this nonce is not what the grant commits to"))
+    }
+
     fn persona(&self) -> Result<Value, Refused> {
         let bytes = read_regular(&self.persona, FILE_BYTES_MAX).map_err(|why| usage(&self.persona, why))?;
         Reader::strict().read(&bytes).map_err(|error| usage(&self.persona, error.fault.code()))

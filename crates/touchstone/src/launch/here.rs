@@ -8,9 +8,9 @@ use peers::delegation::Check;
 use suite::checks::compile;
 
 /// Runs checks here.
-pub(super) struct Here {
+pub(crate) struct Here {
     /// How a test program and its candidate are confined.
-    pub(super) sandbox: Choice,
+    pub(crate) sandbox: Choice,
 }
 
 impl Here {
@@ -49,9 +49,9 @@ impl Check for Here {
                 _ => Here::not_measured("it needs more steps than it may have"),
             };
         }
-        let answered = self.place().and_then(|place| {
-            library::answer(&place, &check, answer).map_err(|why| why.to_string())
-        });
+        let answered = self
+            .place()
+            .and_then(|place| library::answer(&place, &check, answer).map_err(|why| why.to_string()));
         answered.unwrap_or_else(|why| Here::not_measured(&why))
     }
 }

@@ -105,7 +105,14 @@ fn granted_withdrawn_erased_by_three_processes() {
     assert_eq!(stand.audit(), Some(0));
     assert_eq!(stand.grant("s-1", Some(&granted)), refused("consent_granted_twice"));
     assert_eq!(stand.erase("s-1", Some(&granted)), refused("consent_orphan_erasure"));
-    assert!(stand.path("nonce").exists() && stand.path("persona").exists(), "a refused erasure deletes nothing");
+    assert!(
+        stand.path("nonce").exists() && stand.path("persona").exists(),
+        "a refused erasure deletes nothing"
+    );
+    let mut telling = stand.command("withdraw", "s-1", Some(&granted));
+    telling.args(["--reason", "terse", "--persona"]).arg(stand.path("persona"));
+    telling.arg("--nonce").arg(stand.path("nonce"));
+    assert_eq!(said(telling), refused("consent_plaintext"));
     let withdrawn = stand.withdraw("s-1", Some(&granted)).unwrap();
     assert_eq!(stand.audit(), Some(2), "an erasure is due");
     assert_eq!(stand.withdraw("s-1", Some(&withdrawn)), refused("consent_withdrawn_twice"));
@@ -253,7 +260,11 @@ fn kill_9_leaves_a_chain_that_holds() {
         writer.wait().unwrap();
         let now = stand.hashes();
         assert_eq!(now[..entries.len()], entries, "point {point}: no acknowledged entry is lost");
-        if now.len() > entries.len() { after += 1 } else { before += 1 }
+        if now.len() > entries.len() {
+            after += 1
+        } else {
+            before += 1
+        }
         head = now.last().unwrap().clone();
         head = stand.grant(&format!("g-{point}"), Some(&head)).unwrap();
     }
@@ -277,13 +288,21 @@ fn an_erasure_that_was_cut_off_is_finished() {
     // The state after a crash between deleting and writing, by hand.
     let file = Object::new().with("ref", "n-1").with("sha256", nonce).with("bytes_n", 65_i64);
     let plan = |hash: &str| {
-        let plan = Object::new().with("withdraw_hash", hash).with("erased", vec![Value::Object(file.clone())]);
+        let plan =
+            Object::new().with("withdraw_hash", hash).with("erased", vec![Value::Object(file.clone())]);
         fs::write(stand.path("chain.erasing"), canon::canonical(&plan.into())).unwrap();
     };
     plan(&granted);
     let foreign = stand.command("erase", "s-1", Some(&withdrawn)).output().unwrap();
     assert_eq!(foreign.status.code(), Some(64), "a plan of another withdrawal");
     plan(&withdrawn);
+    // Whatever was given in the place of the persona is not deleted on the strength of a plan.
+    let persona = fs::read(stand.path("persona")).unwrap();
+    fs::write(stand.path("persona"), "{}").unwrap();
+    assert_eq!(stand.command("erase", "s-1", Some(&withdrawn)).output().unwrap().status.code(), Some(64));
+    assert!(stand.path("persona").exists());
+    fs::write(stand.path("persona"), persona).unwrap();
+    fs::remove_file(stand.path("persona")).unwrap();
     fs::remove_file(stand.path("nonce")).unwrap();
     stand.erase("s-1", Some(&withdrawn)).unwrap();
     assert!(!stand.path("persona").exists() && !stand.path("chain.erasing").exists());

@@ -29,8 +29,10 @@ fn says(tests: &Value, given: &str) -> (Option<i32>, String, bool) {
 
 #[test]
 fn equals_is_a_text() {
-    let (loose, exact) =
-        (check(r#"{"type":"equals","value":" 42 "}"#), check(r#"{"type":"equals","value":" 42","normalize":false}"#));
+    let (loose, exact) = (
+        check(r#"{"type":"equals","value":" 42 "}"#),
+        check(r#"{"type":"equals","value":" 42","normalize":false}"#),
+    );
     assert_eq!(says(&loose, "42"), ran());
     assert_eq!(says(&loose, "\"42\"\n"), ran());
     assert_eq!(says(&loose, "43"), not_started("delivery_check_failed", 20));
@@ -113,7 +115,8 @@ fn without_python_nothing_is_said_about_the_delivery() {
     if !has("without_python_nothing_is_said_about_the_delivery", "python3") {
         return;
     }
-    let stand = Stand::answering(&run_python("assert add(2, 3) == 5"), "def add(a, b):\n    return a + b\n", "");
+    let stand =
+        Stand::answering(&run_python("assert add(2, 3) == 5"), "def add(a, b):\n    return a + b\n", "");
     fs::create_dir(stand.path("empty")).unwrap();
     let mut bare = stand.command(&[], REQUEST);
     bare.env("PATH", stand.path("empty"));
@@ -133,7 +136,8 @@ fn without_python_nothing_is_said_about_the_delivery() {
 /// A python3 that is no Python says nothing about the delivery either.
 #[test]
 fn a_broken_python_is_not_a_failed_delivery() {
-    let stand = Stand::answering(&run_python("assert add(2, 3) == 5"), "def add(a, b):\n    return a + b\n", "");
+    let stand =
+        Stand::answering(&run_python("assert add(2, 3) == 5"), "def add(a, b):\n    return a + b\n", "");
     let folder = stand.path("bin");
     fs::create_dir(&folder).unwrap();
     fs::copy(stand.path("agent.sh"), folder.join("python3")).unwrap();

@@ -27,6 +27,7 @@ mod launch_checks;
 mod made_runs;
 mod mcp;
 mod parties;
+mod parties_document;
 mod peer;
 mod places;
 mod probe;
