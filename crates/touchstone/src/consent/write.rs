@@ -170,10 +170,11 @@ pub(super) fn erase(args: &EraseArgs) -> u8 {
         if args.secret.persona.exists() {
             args.secret.is(commitment)?;
         }
-        let plan = args.common.plan();
+        let plan = args.common.plan(withdraw_hash);
         let listed = match fs::read(&plan) {
             Ok(bytes) => {
-                planned(&bytes, withdraw_hash).ok_or_else(|| usage(&plan, "no plan of this erasure"))?
+                let listed = planned(&bytes, withdraw_hash).filter(|listed| is_about(listed, &files));
+                listed.ok_or_else(|| usage(&plan, "lists other files than these, or another erasure"))?
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 args.secret.is(commitment)?;
@@ -229,10 +230,11 @@ impl Common {
         chain.audit().subjects.get(&self.subject).ok_or(Refused::Code(orphan, String::new()))
     }
 
-    /// Where an erasure that was begun says what it lists.
-    fn plan(&self) -> PathBuf {
+    /// Where an erasure that was begun says what it lists. One for each withdrawal: what a crash after the entry leaves
+    /// here is in nobody's way.
+    fn plan(&self, withdraw_hash: Digest) -> PathBuf {
         let mut path = self.chain.clone().into_os_string();
-        path.push(".erasing");
+        path.push(format!(".{withdraw_hash}.erasing"));
         path.into()
     }
 
@@ -313,6 +315,16 @@ fn planned(bytes: &[u8], withdraw_hash: Digest) -> Option<Vec<ErasedFile>> {
         })
     };
     plan.get("erased")?.as_array()?.iter().map(file).collect()
+}
+
+/// Whether a plan lists exactly these files, and those that are still there are what it lists.
+fn is_about(listed: &[ErasedFile], files: &[(&str, &Path)]) -> bool {
+    let same = |(name, path): &(&str, &Path)| {
+        let planned = listed.iter().find(|file| file.reference == *name);
+        let now = if path.exists() { digest(name, path).ok() } else { planned.cloned() };
+        planned.is_some() && planned == now.as_ref()
+    };
+    listed.len() == files.len() && files.iter().all(same)
 }
 
 /// Deletes a file and waits until the folder knows; one that is gone already is no error.

@@ -76,6 +76,12 @@ impl Stand {
         chain.lines.iter().filter_map(|line| Some(line.entry.as_ref()?.hash.to_hex())).collect()
     }
 
+    /// Erasures that were begun and not finished.
+    fn plans(&self) -> usize {
+        let names = fs::read_dir(self.root.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        names.filter(|name| name.to_string_lossy().ends_with(".erasing")).count()
+    }
+
     fn audit(&self) -> Option<i32> {
         let mut audit = touchstone();
         audit.args(["consent", "audit", "--json", "--key", &self.key().to_hex()]).arg(self.path("chain"));
@@ -120,9 +126,10 @@ fn granted_withdrawn_erased_by_three_processes() {
     let erased = stand.erase("s-1", Some(&withdrawn)).unwrap();
     assert_eq!(stand.audit(), Some(0));
     assert_eq!(stand.hashes(), [granted, withdrawn, erased]);
-    for name in ["nonce", "persona", "chain.erasing"] {
+    for name in ["nonce", "persona"] {
         assert!(!stand.path(name).exists(), "{name}");
     }
+    assert_eq!(stand.plans(), 0);
     let chain = String::from_utf8(stand.chain()).unwrap();
     assert!(!chain.contains("sourdough") && !chain.contains("terse"), "{chain}");
 }
@@ -283,14 +290,14 @@ fn an_erasure_that_was_cut_off_is_finished() {
     fs::write(stand.path("persona"), r#"{"topics":["other"]}"#).unwrap();
     let other = stand.command("erase", "s-1", Some(&withdrawn)).output().unwrap();
     assert_eq!(other.status.code(), Some(64), "not what was committed to");
-    assert!(stand.path("nonce").exists() && !stand.path("chain.erasing").exists());
+    assert!(stand.path("nonce").exists() && stand.plans() == 0);
     fs::write(stand.path("persona"), kept).unwrap();
     // The state after a crash between deleting and writing, by hand.
     let file = Object::new().with("ref", "n-1").with("sha256", nonce).with("bytes_n", 65_i64);
     let plan = |hash: &str| {
         let plan =
             Object::new().with("withdraw_hash", hash).with("erased", vec![Value::Object(file.clone())]);
-        fs::write(stand.path("chain.erasing"), canon::canonical(&plan.into())).unwrap();
+        fs::write(stand.path(&format!("chain.{withdrawn}.erasing")), canon::canonical(&plan.into())).unwrap();
     };
     plan(&granted);
     let foreign = stand.command("erase", "s-1", Some(&withdrawn)).output().unwrap();
@@ -302,10 +309,20 @@ fn an_erasure_that_was_cut_off_is_finished() {
     assert_eq!(stand.command("erase", "s-1", Some(&withdrawn)).output().unwrap().status.code(), Some(64));
     assert!(stand.path("persona").exists());
     fs::write(stand.path("persona"), persona).unwrap();
+    // The plan lists the nonce alone: neither one file more, nor another in its place.
+    fs::write(stand.path("more"), "more").unwrap();
+    let mut more = stand.command("erase", "s-1", Some(&withdrawn));
+    more.arg("--also").arg(format!("m-1={}", stand.path("more").display()));
+    assert_eq!(more.output().unwrap().status.code(), Some(64));
+    assert!(stand.path("more").exists() && stand.path("persona").exists());
     fs::remove_file(stand.path("persona")).unwrap();
-    fs::remove_file(stand.path("nonce")).unwrap();
+    let kept = fs::read(stand.path("nonce")).unwrap();
+    fs::write(stand.path("nonce"), "another nonce, not the one").unwrap();
+    assert_eq!(stand.command("erase", "s-1", Some(&withdrawn)).output().unwrap().status.code(), Some(64));
+    assert!(stand.path("nonce").exists());
+    fs::write(stand.path("nonce"), kept).unwrap();
     stand.erase("s-1", Some(&withdrawn)).unwrap();
-    assert!(!stand.path("persona").exists() && !stand.path("chain.erasing").exists());
+    assert!(!stand.path("persona").exists() && stand.plans() == 0);
     assert!(String::from_utf8(stand.chain()).unwrap().contains(&nonce.to_hex()));
     assert_eq!(stand.audit(), Some(0));
 }

@@ -11,6 +11,7 @@ mod conform;
 mod conform_examples;
 mod consent;
 mod crash;
+mod delivery;
 mod demo;
 mod documents;
 mod enclosure;
