@@ -23,7 +23,7 @@ const BRANCH: &str = "main";
 /// Longest chain that is gone on with, in bytes.
 const CHAIN_BYTES_MAX: u64 = 64 << 20;
 
-/// Why an entry of consent is not on the chain. Except for [`ConsentChainError::NotConfirmed`] the file is as it was.
+/// Why an entry of consent is not acknowledged. Except after [`ConsentChainError::Io`] the file is as it was.
 #[derive(Debug)]
 pub enum ConsentChainError {
     /// The chain does not hold with this key: broken, torn, or somebody else's.
@@ -40,10 +40,8 @@ pub enum ConsentChainError {
     Problem(Problem),
     /// The entry itself is not allowed.
     Append(AppendError),
-    /// The system refused.
+    /// The system refused, or what was read back is not what was written: the file may hold the old chain or the new one.
     Io(io::Error),
-    /// What was read back is not what was written. Whether the entry is there is not known.
-    NotConfirmed,
 }
 
 canon::codes! {
@@ -55,7 +53,6 @@ canon::codes! {
         ConsentChainError::OtherHead => "consent_chain_other_head",
         ConsentChainError::Append(_) => "consent_chain_entry",
         ConsentChainError::Io(_) => "consent_chain_io",
-        ConsentChainError::NotConfirmed => "consent_chain_not_confirmed",
     } else {
         ConsentChainError::Problem(problem) => problem.code(),
     }
@@ -141,26 +138,39 @@ impl ConsentChain {
         self.append(ERASED, erasure.payload())
     }
 
-    /// Acknowledged when it returns: the whole chain with the new line is on disk, was read back and verified.
-    fn append(mut self, kind: &str, payload: Value) -> Result<Digest, ConsentChainError> {
-        let known = self.audit.problems.len();
-        let entry = self
-            .appender
-            .append(kind, payload, &self.identity, now_ms())
-            .map_err(ConsentChainError::Append)?;
+    /// Whether an erasure would be taken: asked before anything is deleted.
+    ///
+    /// # Errors
+    ///
+    /// See [`ConsentChainError`].
+    pub fn would_take(&self, erasure: &Erasure) -> Result<(), ConsentChainError> {
+        self.with(ERASED, erasure.payload()).map(|_| ())
+    }
+
+    /// The chain with one entry more, verified and audited, and its head; nothing is written.
+    fn with(&self, kind: &str, payload: Value) -> Result<(Vec<u8>, Digest), ConsentChainError> {
+        let mut appender = self.appender.clone();
+        let entry =
+            appender.append(kind, payload, &self.identity, now_ms()).map_err(ConsentChainError::Append)?;
         let bytes = [self.bytes.as_slice(), &entry.line].concat();
         let (_, audit) = verified(&bytes, &self.identity)?;
-        if let Some((_, problem)) = audit.problems.get(known) {
-            return Err(ConsentChainError::Problem(*problem));
+        match audit.problems.get(self.audit.problems.len()) {
+            Some((_, problem)) => Err(ConsentChainError::Problem(*problem)),
+            None => Ok((bytes, entry.hash)),
         }
+    }
+
+    /// Acknowledged when it returns: the whole chain with the new line is on disk and was read back.
+    fn append(self, kind: &str, payload: Value) -> Result<Digest, ConsentChainError> {
+        let (bytes, head) = self.with(kind, payload)?;
         // Somebody may write without asking for the lock.
         if read(&self.path)?.unwrap_or_default() != self.bytes {
             return Err(ConsentChainError::OtherHead);
         }
         write_atomic(&self.path, &bytes, 0o600)?;
         match read(&self.path) {
-            Ok(Some(again)) if again == bytes => Ok(entry.hash),
-            _ => Err(ConsentChainError::NotConfirmed),
+            Ok(Some(again)) if again == bytes => Ok(head),
+            _ => Err(io::Error::other("what was written reads otherwise").into()),
         }
     }
 }

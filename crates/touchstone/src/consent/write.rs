@@ -180,8 +180,9 @@ pub(super) fn erase(args: &EraseArgs) -> u8 {
                 args.secret.is(commitment)?;
                 let listed =
                     files.iter().map(|(name, path)| digest(name, path)).collect::<Result<Vec<_>, _>>()?;
-                let erasure =
-                    Erasure::new(&args.common.subject, withdraw_hash, &nonce_ref, listed.clone())?.payload();
+                let erasure = Erasure::new(&args.common.subject, withdraw_hash, &nonce_ref, listed.clone())?;
+                chain.would_take(&erasure)?;
+                let erasure = erasure.payload();
                 no_plaintext(&erasure, &args.secret.persona()?, &args.secret.nonce()?)?;
                 store::write_atomic(&plan, &canonical(&erasure), 0o600).map_err(|why| usage(&plan, why))?;
                 listed

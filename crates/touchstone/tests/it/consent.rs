@@ -326,3 +326,21 @@ fn an_erasure_that_was_cut_off_is_finished() {
     assert!(String::from_utf8(stand.chain()).unwrap().contains(&nonce.to_hex()));
     assert_eq!(stand.audit(), Some(0));
 }
+
+/// What will not fit on the chain is said before anything is deleted.
+#[test]
+fn an_erasure_that_cannot_be_written_deletes_nothing() {
+    let stand = Stand::new();
+    let granted = stand.grant("s-1", None).unwrap();
+    let withdrawn = stand.withdraw("s-1", Some(&granted)).unwrap();
+    fs::write(stand.path("more"), "more").unwrap();
+    let mut large = stand.command("erase", "s-1", Some(&withdrawn));
+    for number in 0..900 {
+        large.arg("--also").arg(format!("m-{number}={}", stand.path("more").display()));
+    }
+    assert_eq!(said(large), refused("consent_chain_entry"));
+    for name in ["more", "nonce", "persona"] {
+        assert!(stand.path(name).exists(), "{name}");
+    }
+    assert_eq!((stand.plans(), stand.hashes().len()), (0, 2));
+}
