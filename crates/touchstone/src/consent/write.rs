@@ -252,7 +252,7 @@ impl Common {
                 if self.json {
                     say(&object.with("reason", code).with("detail", more).into());
                 } else {
-                    output::line(&format!("{}  {code}  {more}", paint("not written", Tone::Bad)).trim_end());
+                    output::line(format!("{}  {code}  {more}", paint("not written", Tone::Bad)).trim_end());
                 }
                 return exit::FAILED;
             }

@@ -193,7 +193,7 @@ fn no_commitment_without_a_passing_gauge_and_no_key_is_left_out() {
         (
             "suite.json",
             "s",
-            &"3b6a27bcceb6a42d62a3a8d02a6f0d73653215771de243a63ac048a18b59da29",
+            "3b6a27bcceb6a42d62a3a8d02a6f0d73653215771de243a63ac048a18b59da29",
             "nonce",
             "suite_gate:bad_signature",
         ),
