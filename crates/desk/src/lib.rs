@@ -2,6 +2,7 @@
 
 pub mod agents;
 pub mod command_suite;
+pub mod consent_chain;
 pub mod gate;
 pub mod keydir;
 pub mod launch;

@@ -142,7 +142,7 @@ pub(crate) fn public_text(key: &PublicKey) -> Vec<u8> {
 }
 
 /// Milliseconds since 1970.
-pub(crate) fn now_ms() -> i64 {
+pub fn now_ms() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }

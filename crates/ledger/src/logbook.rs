@@ -67,6 +67,18 @@ impl Appender {
         Appender { branch: branch.to_owned(), seq: 0, head: Digest::ZERO, stream: None }
     }
 
+    /// Goes on where `chain` ends. Nothing for a chain that does not hold or is empty: nobody goes on over a gap (PC-64).
+    pub fn after<F>(chain: &Chain<F>) -> Option<Appender> {
+        let first = chain.lines.iter().find_map(|line| line.entry.as_ref())?;
+        let holds = chain.verify_chain && chain.failures.is_empty();
+        holds.then(|| Appender {
+            branch: first.branch.to_string(),
+            seq: chain.entries_n as u64,
+            head: chain.head,
+            stream: chain.stream_id,
+        })
+    }
+
     /// Entry hash of the last entry, zeros when there is none.
     pub fn head(&self) -> Digest {
         self.head

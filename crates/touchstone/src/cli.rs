@@ -1,8 +1,8 @@
 //! Arguments in: the verbs and what they take.
 
 use crate::{
-    agents, attest, certificate, check, conform, consent, demo, exit, gauge, golden, kernel, key, launch,
-    matrix, mcp, output, quorum, reasons, record, room, run, verify, workspace,
+    agents, attest, certificate, check, conform, consent, delivery, demo, exit, gauge, golden, kernel, key,
+    launch, matrix, mcp, output, quorum, reasons, record, room, run, verify, workspace,
 };
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Parser, Subcommand};
@@ -21,10 +21,11 @@ const EXIT_CODES: &str = "\
 Exit codes:
   run      0 accepted (or ungated)  20 refused  21 inconclusive  22 infrastructure void
            with --probe: 0 through us  1 not seen  2 other calls only  22 not measured
-  gate-then-run  0 the agent ran  20 not admitted  21 it failed  22 not on record
+  gate-then-run  0 the agent ran  20 not admitted  21 it failed  22 not measured, or not on record
   verify   0 OK  3 VOID  1 BROKEN or UNVERIFIABLE
   check    0 accepted  20 one refused  22 one not measured
   gauge    0 ok  20 not ok  22 not measured
+  delivery 0 made  20 the check fails  22 not measured
   quorum   0 a draft ships  20 none does  21 undecided  22 not measured
   conform  0 full  1 incompatible, or no judgement  2 sampled
   attest   0 green  1 red  2 yellow
@@ -42,9 +43,11 @@ enum Verb {
     Run(Box<run::Args>),
     /// Start an agent with a delivery of somebody else, if it holds, and only once.
     GateThenRun(Box<launch::Args>),
+    /// Make what gate-then-run takes: a chain, reviews, a receipt with its card.
+    Delivery(delivery::Args),
     /// Count signed judgements of one draft, and name who differs.
     Quorum(quorum::Args),
-    /// Look at consent on a chain.
+    /// Consent on a chain: grant, withdraw, erase, audit.
     Consent(consent::Args),
     /// List the agents that are known by name, what each needs, and which are installed.
     Agents(agents::Args),
@@ -99,6 +102,7 @@ pub(crate) fn main() -> ExitCode {
         Verb::Run(args) => run::run(*args),
         Verb::GateThenRun(args) => launch::run(&args),
         Verb::Quorum(args) => quorum::run(&args),
+        Verb::Delivery(args) => delivery::run(&args),
         Verb::Consent(args) => consent::run(&args),
         Verb::Agents(args) => agents::run(&args),
         Verb::Verify(args) => verify::run(&args),

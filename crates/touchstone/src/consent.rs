@@ -1,4 +1,6 @@
-//! `touchstone consent`: what the consent entries of a chain come to (desk specification 22).
+//! `touchstone consent`: what the consent entries of a chain come to, and new ones (desk specification 22).
+
+mod write;
 
 use crate::output::{Tone, paint};
 use crate::verify::read_regular;
@@ -10,8 +12,13 @@ use std::path::{Path, PathBuf};
 
 const FILE_BYTES_MAX: u64 = 64 << 20;
 
-/// Look at consent on a chain: granted, withdrawn, erased.
+/// Consent on a chain: granted, withdrawn, erased. No text of a person is ever written there.
 ///
+/// grant, withdraw and erase print the new head of the chain. Keep it where nobody who can write the chain can write it,
+/// and give it back with --expect-head the next time: without it lost lines cannot be seen.
+///
+/// Example: touchstone consent grant consent.ndjson --keys keys --subject s-1 --persona p.json --nonce nonce
+///   --nonce-ref n-1 --fields topics,style --scope demo
 /// Example: touchstone consent audit consent.ndjson --key 64HEX
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
@@ -22,6 +29,12 @@ pub(crate) struct Args {
 
 #[derive(clap::Subcommand)]
 enum Verb {
+    /// Write that a person consents: a commitment to what describes the person, and for what.
+    Grant(write::GrantArgs),
+    /// Write that consent was taken back. What describes the person has to be erased after that.
+    Withdraw(write::WithdrawArgs),
+    /// Delete what describes the person, the nonce first of all, and write that it is gone.
+    Erase(write::EraseArgs),
     /// Verify a chain and say where each subject stands.
     ///
     /// Exit codes: 0 in order, 1 the chain does not hold or has problems, 2 an erasure is due.
@@ -47,7 +60,12 @@ enum Verb {
 
 /// Runs the verb and returns its exit code.
 pub(crate) fn run(args: &Args) -> u8 {
-    let Verb::Audit { chain, key, persona, nonce, json } = &args.verb;
+    let (chain, key, persona, nonce, json) = match &args.verb {
+        Verb::Grant(args) => return write::grant(args),
+        Verb::Withdraw(args) => return write::withdraw(args),
+        Verb::Erase(args) => return write::erase(args),
+        Verb::Audit { chain, key, persona, nonce, json } => (chain, key, persona, nonce, json),
+    };
     let Ok(key) = PublicKey::parse(key) else {
         return output::usage("--key is no public key of 64 hex digits");
     };

@@ -12,7 +12,7 @@ pub(crate) const YELLOW: u8 = 2;
 pub(crate) const REFUSED: u8 = 20;
 /// `quorum`: no majority decided.
 pub(crate) const UNDECIDED: u8 = 21;
-/// `check`, `gauge`, `quorum`: something was not measured, which says nothing about a candidate.
+/// `check`, `gauge`, `quorum`, `gate-then-run`: something was not measured, which says nothing about a candidate.
 pub(crate) const VOID: u8 = 22;
 /// `gate-then-run`: the delivery was not admitted, nothing was started.
 pub(crate) const NOT_ADMITTED: u8 = 20;

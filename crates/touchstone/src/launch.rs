@@ -1,14 +1,18 @@
 //! `touchstone gate-then-run`: words around `desk::launch` (desk specification 20).
 
+mod here;
+
 use crate::output::{Tone, paint};
 use crate::verify::read_regular;
 use crate::{exit, output};
 use canon::{Object, Reader, Value};
 use desk::launch::{Launch, LaunchError, Launched, gate_then_run};
+use desk::sandbox::Choice;
 use desk::supervise::{self, Status};
+pub(crate) use here::Here;
 use ledger::identity::PublicKey;
-use peers::controller::{LaunchCheck, Template};
-use peers::delegation::{Asked, Check, Desk, Live, Policy};
+use peers::controller::Template;
+use peers::delegation::{Asked, Desk, Live, Policy, Undelivered};
 use peers::ecosystem::{Announcement, Registry};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -21,11 +25,11 @@ const FILE_BYTES_MAX: u64 = 64 << 20;
 /// here, claims the launch in RUNS/REQUEST/launch.claim, and only then starts the agent: without a shell, in a session of
 /// its own, without this desk's API keys. This binds only the process that is started here.
 ///
-/// The check must be one of the type `equals`: {"type": "equals", "value": TEXT, "normalize": false}. Without the last
-/// member another text counts as not measured. A check of another type is refused: this command cannot run it yet.
+/// The check is one of three types: {"type": "equals", "value": TEXT}, {"type": "json_schema", "schema": SCHEMA},
+/// {"type": "run_python", "code": PROGRAM}. The types "contains" and "regex" may not start anything.
 ///
-/// Exit codes: 0 the agent ran, 20 not admitted (not started), 21 the agent ran and failed, 22 not started or not on
-/// record.
+/// Exit codes: 0 the agent ran, 20 not admitted (not started), 21 the agent ran and failed, 22 not started because
+/// something was missing here (this says nothing about the delivery), or not on record.
 ///
 /// Example: touchstone gate-then-run --receipt receipt.json --card card.json --request-id req-1 --task task.txt
 ///   --tests tests.json --answer answer.txt --registry registry.json --chain chain.ndjson --runs runs
@@ -72,6 +76,9 @@ pub(crate) struct Args {
     /// Attempts that a deliverer has, 1 to 10.
     #[arg(long, value_name = "N", default_value_t = 3)]
     max_attempts: u64,
+    /// How the program of a `run_python` check and the answer are confined: the best that this machine allows, or not.
+    #[arg(long, value_parser = ["auto", "none"], default_value = "auto")]
+    sandbox: String,
     /// An agent that ends with another code than 0 is a failure (21).
     #[arg(long)]
     require_success: bool,
@@ -81,23 +88,6 @@ pub(crate) struct Args {
     /// The agent: a fixed program, then arguments with {task} {answer} {task_id} {receipt_path} {context_path}.
     #[arg(last = true, required = true, value_name = "TEMPLATE")]
     template: Vec<String>,
-}
-
-/// The checks that this command can run.
-struct Here;
-
-impl Check for Here {
-    fn is_usable(&self, tests: &Value) -> bool {
-        LaunchCheck::of(tests) == Ok(LaunchCheck::Equals)
-            && tests.get("value").and_then(Value::as_str).is_some()
-    }
-
-    /// The same text is a pass under every setting. Another text is a fail only where the check says that nothing is
-    /// normalised; otherwise it is not measured here, which is no pass either.
-    fn passes(&self, tests: &Value, answer: &str) -> Option<bool> {
-        let exact = tests.get("normalize").and_then(Value::as_bool) == Some(false);
-        (tests.get("value")?.as_str()? == answer).then_some(true).or(exact.then_some(false))
-    }
 }
 
 /// What the arguments name, read.
@@ -139,7 +129,8 @@ pub(crate) fn run(args: &Args) -> u8 {
         let (_, substrate) = given.substrates.iter().find(|(known, _)| known == id)?;
         Some(Live { substrate, chain: &given.chain })
     };
-    let desk = Desk { registry: &given.registry, live: &live, policy, check: &Here };
+    let check = Here { sandbox: if args.sandbox == "none" { Choice::None } else { Choice::Auto } };
+    let desk = Desk { registry: &given.registry, live: &live, policy, check: &check };
     let launch = Launch {
         receipt: &given.receipt,
         card: &given.card,
@@ -234,6 +225,8 @@ fn tell(result: &Result<Launched, LaunchError>, json: bool) -> u8 {
         Err(LaunchError::NotStored(_) | LaunchError::NotStarted(_) | LaunchError::EvidenceLost(..)) => {
             exit::NOT_ON_RECORD
         }
+        // What this desk could not measure is no word about the delivery.
+        Err(LaunchError::Rejected(Undelivered::CheckNotMeasured)) => exit::VOID,
         Err(_) => exit::NOT_ADMITTED,
     };
     if json {

@@ -7,6 +7,7 @@ mod check;
 mod cli;
 mod conform;
 mod consent;
+mod delivery;
 mod demo;
 mod exit;
 mod gauge;

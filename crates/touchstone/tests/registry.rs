@@ -107,6 +107,7 @@ fn emitted_of_parties() -> Vec<(&'static str, Vec<&'static str>)> {
         of("ecosystem", peers::ecosystem::PanelRefusal::CODES),
         of("consent", peers::consent::ConsentError::CODES),
         of("consent", peers::consent::Problem::CODES),
+        of("consent", desk::consent_chain::ConsentChainError::CODES),
         of("quorum chain spec", peers::quorum::Inadmissible::CODES),
         of("quorum spec", peers::quorum::Unbound::CODES),
         of("quorum chain spec", peers::quorum::Ungated::CODES),

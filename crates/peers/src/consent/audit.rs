@@ -61,6 +61,8 @@ pub struct Subject {
     pub state: State,
     /// What consent was given for.
     pub fields: Vec<String>,
+    /// What the grant commits to: the persona with the nonce.
+    pub commitment: Digest,
     /// `seq` of the grant.
     pub grant_seq: i64,
     /// `seq` of the withdrawal.
@@ -75,6 +77,21 @@ pub struct Subject {
 }
 
 impl Subject {
+    /// Entry hash of the grant, which a withdrawal names.
+    pub fn grant_hash(&self) -> Digest {
+        self.grant_hash
+    }
+
+    /// Entry hash of the withdrawal, which an erasure names.
+    pub fn withdraw_hash(&self) -> Option<Digest> {
+        self.withdraw_hash
+    }
+
+    /// What the grant calls its nonce.
+    pub fn nonce_ref(&self) -> &str {
+        &self.nonce_ref
+    }
+
     /// Withdrawn, and not erased yet.
     pub fn is_unfulfilled(&self) -> bool {
         self.state == State::Withdrawn
@@ -148,6 +165,7 @@ impl Audit {
         let subject = Subject {
             state: State::Granted,
             fields: grant.fields.into_iter().collect(),
+            commitment: grant.commitment,
             grant_seq: seen.seq,
             withdraw_seq: None,
             erase_seq: None,

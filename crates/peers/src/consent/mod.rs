@@ -36,6 +36,8 @@ canon::codes! {
         NonceNotErased = "consent_nonce_not_erased",
         /// Something was erased twice.
         ErasedTwice = "consent_erased_twice",
+        /// A text of the person, or the nonce, would stand on the chain.
+        Plaintext = "consent_plaintext",
     }
 }
 
