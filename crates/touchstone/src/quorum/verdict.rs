@@ -23,7 +23,7 @@ pub(super) struct VerdictArgs {
 /// How statements are counted.
 #[derive(clap::Args, Clone)]
 pub(super) struct Counted {
-    /// Who may judge: a JSON object of names and keys [default: the executors that `run` started].
+    /// Who may judge: a JSON list of {"executor_id", "pub_hex"} [default: the executors that `run` started].
     #[arg(long, value_name = "FILE")]
     roster: Option<PathBuf>,
     #[command(flatten)]
