@@ -139,7 +139,8 @@ class Converter:
 
 
 def main(path):
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
+    opened = gzip.open if path.endswith(".gz") else open
+    with opened(path, "rt", encoding="utf-8") as lines:
         for problem in map(json.loads, lines):
             out = {"task_id": problem["task_id"], "entry_point": problem["entry_point"]}
             try:
