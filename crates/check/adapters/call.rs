@@ -122,11 +122,29 @@ impl<T: Give> Give for Vec<T> {
         self.into_iter().map(T::give).collect::<Result<_, _>>().map(Value::List)
     }
 }
-impl<A: Give, B: Give> Give for (A, B) {
-    fn give(self) -> Result<Value, String> {
-        Ok(Value::Tuple(vec![self.0.give()?, self.1.give()?]))
-    }
+
+macro_rules! tuples {
+    ($(($($name:ident)*))*) => { $(
+        #[allow(non_snake_case)]
+        impl<$($name: Take),*> Take for ($($name,)*) {
+            fn take(value: Value) -> Option<Self> {
+                let (Value::Tuple(items) | Value::List(items)) = value else { return None };
+                let mut items = items.into_iter();
+                $(let $name = $name::take(items.next()?)?;)*
+                if items.next().is_none() { Some(($($name,)*)) } else { None }
+            }
+        }
+        #[allow(non_snake_case)]
+        impl<$($name: Give),*> Give for ($($name,)*) {
+            fn give(self) -> Result<Value, String> {
+                let ($($name,)*) = self;
+                Ok(Value::Tuple(vec![$($name.give()?),*]))
+            }
+        }
+    )* };
 }
+tuples!((A) (A B) (A B C) (A B C D));
+
 impl<T: Give, E: std::fmt::Display> Give for Result<T, E> {
     fn give(self) -> Result<Value, String> {
         self.map_err(|error| error.to_string())?.give()

@@ -15,11 +15,15 @@ pub enum Language {
 impl Language {
     /// The language of that name.
     pub fn named(name: &str) -> Option<Language> {
-        match name {
-            "python" => Some(Language::Python),
-            "javascript" => Some(Language::JavaScript),
-            "rust" => Some(Language::Rust),
-            _ => None,
+        [Language::Python, Language::JavaScript, Language::Rust].into_iter().find(|one| one.name() == name)
+    }
+
+    /// Its name in rows and messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Language::Python => "python",
+            Language::JavaScript => "javascript",
+            Language::Rust => "rust",
         }
     }
 

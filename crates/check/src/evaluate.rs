@@ -4,6 +4,7 @@
 //! time. What is expected, and the arguments of later calls, stay here; the comparison is made here.
 
 use crate::conversation::{Broken, Conversation, Reply};
+use crate::crossing::not_for;
 use crate::rust::{self, Compiled};
 use crate::server::Server;
 use crate::worker::Worker;
@@ -103,6 +104,21 @@ impl<'a> Evaluator<'a> {
         suite: &dyn Suite,
         candidate: &Candidate,
     ) -> Result<Evaluation, CheckInfraError> {
+        if let Some(test) = not_for(candidate.language, suite) {
+            return Err(CheckInfraError::NotForLanguage(test, candidate.language.name()));
+        }
+        if self.place.is_stopped() {
+            return Err(CheckInfraError::Interrupted);
+        }
+        match self.seen(suite, candidate) {
+            Ok(seen) if seen.ok => Ok(seen),
+            // What was ended from outside looks like a candidate that ended itself, or like a trouble of ours.
+            _ if self.place.is_stopped() => Err(CheckInfraError::Interrupted),
+            seen => seen,
+        }
+    }
+
+    fn seen(&mut self, suite: &dyn Suite, candidate: &Candidate) -> Result<Evaluation, CheckInfraError> {
         if self.options.timeout.is_zero() {
             return Ok(unloaded(suite, Detail::NoTime, "the limit of time is zero".into()));
         }

@@ -10,6 +10,10 @@ pub enum CheckInfraError {
     ToolMissing(&'static str),
     /// A process of ours ended before it was given the candidate.
     NotStarted(String),
+    /// Test of this number, from 0, has an argument that candidates in the language cannot be given.
+    NotForLanguage(usize, &'static str),
+    /// Somebody wants the desk to stop.
+    Interrupted,
     /// A file, pipe or process of the desk failed.
     Io(io::Error),
 }
@@ -19,6 +23,8 @@ canon::codes! {
     impl CheckInfraError: &self {
         CheckInfraError::ToolMissing(_) => "check_tool_missing",
         CheckInfraError::NotStarted(_) => "check_not_started",
+        CheckInfraError::NotForLanguage(..) => "check_not_for_language",
+        CheckInfraError::Interrupted => "check_interrupted",
         CheckInfraError::Io(_) => "check_io",
     }
 }
@@ -38,6 +44,10 @@ impl std::fmt::Display for CheckInfraError {
         match self {
             CheckInfraError::ToolMissing(name) => write!(f, "{}: {name} is not installed", self.code()),
             CheckInfraError::NotStarted(why) => write!(f, "{}: {why}", self.code()),
+            CheckInfraError::NotForLanguage(test, language) => {
+                write!(f, "{}: {language} cannot be given an argument of test {}", self.code(), test + 1)
+            }
+            CheckInfraError::Interrupted => f.write_str(self.code()),
             CheckInfraError::Io(why) => write!(f, "{}: {why}", self.code()),
         }
     }

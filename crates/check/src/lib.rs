@@ -15,6 +15,7 @@
 
 mod candidate;
 mod conversation;
+mod crossing;
 mod detail;
 mod evaluate;
 pub mod gauge;

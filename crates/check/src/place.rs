@@ -8,8 +8,8 @@ use std::ffi::OsString;
 use std::io;
 use std::os::fd::{OwnedFd, RawFd};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// Wall limit of compiling our programs, in milliseconds.
 const COMPILE_WALL_MS: u64 = 60_000;
@@ -82,6 +82,7 @@ pub struct Place {
     rustc: OnceLock<Option<Tool>>,
     starts: AtomicU32,
     compiled: OnceLock<()>,
+    stop: Option<Arc<AtomicBool>>,
 }
 
 /// How many of our Python programs are started from their texts before they are compiled, which takes as long as three
@@ -100,7 +101,17 @@ impl Place {
         std::fs::write(home.join("code/call.js"), include_str!("../adapters/call.js"))?;
         let [python, node, rustc] = std::array::from_fn(|_| OnceLock::new());
         let (starts, compiled) = (AtomicU32::new(0), OnceLock::new());
-        Ok(Place { sandbox, root, home, python, node, rustc, starts, compiled })
+        Ok(Place { sandbox, root, home, python, node, rustc, starts, compiled, stop: None })
+    }
+
+    /// The same; what runs in it is ended as soon as `stop` is set, and says nothing about a candidate then.
+    pub fn ended_by(self, stop: &Arc<AtomicBool>) -> Place {
+        Place { sandbox: self.sandbox.clone().ended_by(stop), stop: Some(Arc::clone(stop)), ..self }
+    }
+
+    /// Somebody wants the desk to stop.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
 
     /// The same with this interpreter in place of the `python3` of the search path.

@@ -66,8 +66,12 @@ fn desk(args: &Args) -> Result<Desk, String> {
             runs
         }
     };
-    Desk::new(program, &args.root, &runs)
-        .map_err(|error| format!("--root {}, --runs {}: {error}", args.root.display(), runs.display()))
+    for (option, folder) in [("--root", &args.root), ("--runs", &runs)] {
+        if !folder.is_dir() {
+            return Err(format!("{option} {}: no folder", folder.display()));
+        }
+    }
+    Desk::new(program, &args.root, &runs).map_err(|error| error.to_string())
 }
 
 /// The token of a file, or a fresh one in a file that was not there.

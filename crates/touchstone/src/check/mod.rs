@@ -14,6 +14,8 @@ pub(crate) use say::why;
 use std::io::{IsTerminal as _, Read as _};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use suite::spec::{Mode, Spec, Task};
 
@@ -56,7 +58,7 @@ pub(crate) struct Args {
 /// How candidates run; the same for `gauge`.
 #[derive(clap::Args)]
 pub(crate) struct How {
-    /// Seconds for loading a candidate and all of its calls together.
+    /// Seconds for loading a candidate and all of its calls together. A candidate in Rust has 60 s before to be compiled.
     #[arg(long, value_name = "S", default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     timeout: u64,
     /// Fork Python candidates from a started interpreter instead of starting one for each. None shares a process.
@@ -72,7 +74,12 @@ impl How {
     pub(crate) fn place(&self) -> Result<Place, u8> {
         let choice = if self.sandbox == "none" { Choice::None } else { Choice::Auto };
         let made = Sandbox::establish(choice, None).map_err(|why| why.to_string());
-        made.and_then(|sandbox| Place::new(sandbox).map_err(|why| why.to_string())).map_err(|why| {
+        let stop = Arc::new(AtomicBool::new(false));
+        let place = made.and_then(|sandbox| {
+            stop_on_signals(&stop).map_err(|why| why.to_string())?;
+            Ok(Place::new(sandbox).map_err(|why| why.to_string())?.ended_by(&stop))
+        });
+        place.map_err(|why| {
             output::refused(&why, "--sandbox none runs candidates without one, by your request");
             exit::VOID
         })
@@ -82,6 +89,16 @@ impl How {
         let reuse = if self.reuse { Reuse::Fork } else { Reuse::Fresh };
         Options { timeout: Duration::from_secs(self.timeout), reuse, ..Options::default() }
     }
+}
+
+/// The first signal ends what runs, so that folders and processes go with the place; a second one ends us at once.
+fn stop_on_signals(stop: &Arc<AtomicBool>) -> std::io::Result<()> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        signal_hook::flag::register_conditional_shutdown(signal, i32::from(exit::VOID), Arc::clone(stop))?;
+        signal_hook::flag::register(signal, Arc::clone(stop))?;
+    }
+    Ok(())
 }
 
 /// Runs the verb and returns its exit code.

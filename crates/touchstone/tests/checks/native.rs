@@ -208,3 +208,64 @@ fn rust() {
         "pub fn join(_: Vec<String>, _: u32) -> Result<String, String> {\n    Err(\"no\".into())\n}\n";
     in_language(Language::Rust, "rustc", good, wrong, "pub fn join(");
 }
+
+#[test]
+fn rust_takes_and_gives_tuples() {
+    if std::process::Command::new("rustc").arg("--version").output().is_err() {
+        return vectors::skip("rust_takes_and_gives_tuples", "rustc is not installed");
+    }
+    let place = place();
+    let mut evaluator = evaluator(&place, Reuse::Fresh);
+    let suite = Texts::new(
+        "f",
+        &[("[(1, 'a', 2.5), [(1, 2)]]", "(3, 'a', 2.5, 1)"), ("[(0, '', 0.0), []]", "(0, '', 0.0, 0)")],
+    );
+    let source = "pub fn f(t: (i64, String, f64), l: Vec<(i64, i64)>) -> (i64, String, f64, usize) {\n    \
+                  (t.0 + l.iter().map(|p| p.1).sum::<i64>(), t.1, t.2, l.len())\n}\n";
+    let seen = evaluator.evaluate(&suite, &Candidate { language: Language::Rust, source: source.into() });
+    let seen = seen.unwrap();
+    assert!(seen.ok, "{seen:?}");
+}
+
+/// What the desk cannot hand over is no fault of the candidate, and no candidate can say that it is (ruling 16).
+#[test]
+fn arguments_that_a_language_cannot_be_given_are_nobodys_fault() {
+    let place = place();
+    let mut evaluator = evaluator(&place, Reuse::Fresh);
+    let cases = [
+        ("[1j]", &[Language::JavaScript, Language::Rust][..]),
+        ("[[(1, {2: 1j})]]", &[Language::JavaScript, Language::Rust]),
+        ("['\\ud800']", &[Language::Rust]),
+        ("[170141183460469231731687303715884105728]", &[Language::Rust]),
+    ];
+    for (arguments, languages) in cases {
+        let suite = Texts::new("f", &[("[0]", "0"), (arguments, "0")]);
+        for language in languages {
+            let candidate = Candidate { language: *language, source: "whatever".into() };
+            let error = evaluator.evaluate(&suite, &candidate).unwrap_err();
+            assert_eq!(error.code(), "check_not_for_language", "{arguments} {language:?}");
+            assert!(error.to_string().contains("test 2"), "{error}");
+        }
+        let python = Candidate::python("def f(x): return 0");
+        assert!(evaluator.evaluate(&suite, &python).unwrap().ok, "{arguments}");
+    }
+}
+
+#[test]
+fn a_desk_that_is_told_to_stop_measures_nothing() {
+    let stop = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let place = place().ended_by(&stop);
+    let mut evaluator = evaluator(&place, Reuse::Fresh);
+    let suite = Texts::new("f", &[("[0]", "0")]);
+    let soon = std::sync::Arc::clone(&stop);
+    let teller = std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(500));
+        soon.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+    let endless = Candidate::python("def f(x):\n    while True: pass");
+    for _ in 0..2 {
+        let error = evaluator.evaluate(&suite, &endless).unwrap_err();
+        assert_eq!(error.code(), "check_interrupted");
+    }
+    teller.join().unwrap();
+}

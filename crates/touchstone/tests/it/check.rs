@@ -1,7 +1,8 @@
 //! `touchstone check` and `touchstone gauge` as a user types them.
 
-use super::stage::touchstone;
+use super::stage::{has, touchstone};
 use canon::{Object, Reader, Value, compact_ascii};
+use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use vectors::text;
@@ -173,4 +174,39 @@ fn words_at_a_terminal_stay_within_80_columns() {
     assert!(check(&example("middle.py")).starts_with("accepted  middle.py: 4 tests, sandbox "));
     assert_eq!(check(&example("first.py")).trim(), "refused   first.py: test 1 of 4: check_wrong_value");
     assert!(check(&candidate).starts_with("refused   long.py: test 1 of 4: check_raised: KeyError"));
+}
+
+/// A signal ends the candidate and says that nothing was measured; neither a folder nor a process is left.
+#[test]
+fn a_signal_leaves_nothing_behind() {
+    if !has("a_signal_leaves_nothing_behind", "python3") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let temporary = folder.path().join("tmp");
+    fs::create_dir(&temporary).unwrap();
+    let suite = "{\"v\":1,\"entry_point\":\"f\",\"tests\":[{\"args\":\"[1]\",\"expected\":\"1\"}]}";
+    fs::write(folder.path().join("suite.json"), suite).unwrap();
+    fs::write(folder.path().join("c.py"), "def f(x):\n    while True: pass\n").unwrap();
+    let child = touchstone()
+        .args(["check", "--json", "--suite", "suite.json", "--candidate", "c.py", "--timeout", "3000"])
+        .current_dir(folder.path())
+        .env("TMPDIR", &temporary)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let begun =
+        || fs::read_dir(&temporary).unwrap().flatten().any(|entry| entry.path().join("code").exists());
+    while !begun() {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    // Before, while or after its process starts: all three end the same.
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(22));
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.contains("check_interrupted") && said.contains("\"ok\":null"), "{said}");
+    assert_eq!(fs::read_dir(&temporary).unwrap().count(), 0, "what it made is gone");
 }
