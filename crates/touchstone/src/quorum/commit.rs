@@ -9,7 +9,7 @@ use canon::{Digest, Object, Value};
 use desk::keydir;
 use desk::store::write_public_key;
 use ledger::logbook::Appender;
-use peers::quorum::{GaugeRecord, Task, commit_suite};
+use peers::quorum::{GaugeRecord, SuiteGaugeError, Task, commit_suite};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -72,6 +72,9 @@ fn committed(args: &Args) -> Result<u8, String> {
     let entry = match commit_suite(&mut chain, &identity, &bound, gauge.as_ref(), &nonce, now_ms()) {
         Ok(entry) => entry,
         Err(why) => {
+            if matches!(why, SuiteGaugeError::Nonce) {
+                return Err("--nonce-file: a nonce has at least 16 characters".to_owned());
+            }
             output::refused(why.code(), "nothing was signed: gauge this suite first, and let it pass");
             return Ok(exit::REFUSED);
         }

@@ -5,8 +5,9 @@ use crate::check::{language, suite_file, text};
 use crate::verify::read_regular;
 use ::check::Language;
 use canon::{Digest, Object, Reader, Value, canonical};
+use ledger::Mode;
 use ledger::identity::PublicKey;
-use ledger::logbook::lines;
+use ledger::logbook::{lines, verify};
 use peers::quorum::{Attestation, Author, Code, Draft, Roster, Suite, Task};
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
@@ -136,15 +137,38 @@ impl Panel {
         Ok(self.folder.join(STATEMENTS).join(format!("{}.ndjson", plain(id)?)))
     }
 
-    /// Every statement about one draft, under the name of its chain.
-    pub(super) fn statements(&self, draft: &Draft) -> Result<Vec<Attestation>, String> {
-        let chains = chains(&self.folder.join(STATEMENTS))?;
-        Ok(voices(&chains, &self.task.task_id, draft.code.digest()))
+    /// The chains of statements that lie in the panel.
+    pub(super) fn chains(&self, roster: &Roster) -> Result<Chains, String> {
+        Chains::read(&self.folder.join(STATEMENTS), roster)
     }
 
     /// The roster that `run` left, of executors that it started itself.
     pub(super) fn own_roster(&self) -> PathBuf {
         self.folder.join(ROSTER)
+    }
+}
+
+/// Chains of statements, by executor.
+pub(super) struct Chains {
+    /// Those that hold, and those of executors that the roster does not know: they are rejected by name.
+    files: Vec<(String, Vec<u8>)>,
+    /// Executors of the roster whose chain does not hold under their key: edited, cut in the middle, put in another order. None
+    /// of what it says counts, or a statement could be taken out of it unnoticed.
+    pub(super) broken: BTreeSet<String>,
+}
+
+impl Chains {
+    pub(super) fn read(folder: &Path, roster: &Roster) -> Result<Chains, String> {
+        let holds = |id: &String, file: &[u8]| {
+            roster.get(id).is_none_or(|key| verify(file, key, Mode::Strict).failures.is_empty())
+        };
+        let (files, broken): (Vec<_>, Vec<_>) =
+            chains(folder)?.into_iter().partition(|(id, file)| holds(id, file));
+        Ok(Chains { files, broken: broken.into_iter().map(|(id, _)| id).collect() })
+    }
+
+    pub(super) fn voices(&self, task_id: &str, draft: Digest) -> Vec<Attestation> {
+        voices(&self.files, task_id, draft)
     }
 }
 

@@ -98,7 +98,7 @@ fn judged(args: &RunArgs) -> Result<u8, Stopped> {
     let panel = Panel::read(&args.ask.out)?;
     // A suite that is not the one committed to costs no run.
     let nobody = select(&panel, Roster::new(), opened.as_ref())?;
-    if let Err(refused) = &nobody.shipped
+    if let Err(refused) = &nobody.selection.shipped
         && refused.reason().is_some()
     {
         return Ok(say::selection(&nobody, true, args.json));
@@ -107,8 +107,8 @@ fn judged(args: &RunArgs) -> Result<u8, Stopped> {
     let path = args.ask.out.join(ROSTER);
     write_atomic(&path, &roster_bytes(&roster), 0o644)
         .map_err(|error| format!("{}: {error}", path.display()))?;
-    let selection = select(&panel, roster, opened.as_ref())?;
-    Ok(say::selection(&selection, true, args.json))
+    let counting = select(&panel, roster, opened.as_ref())?;
+    Ok(say::selection(&counting, true, args.json))
 }
 
 /// Starts every executor, waits for all, and takes each one's key from its own mouth.

@@ -1,6 +1,7 @@
 //! Verdicts for people.
 
 use super::panel::short;
+use super::verdict::Counting;
 use crate::exit;
 use crate::output::{Tone, hanging, line, paint};
 use canon::{Object, Value, canonical, shown};
@@ -23,14 +24,17 @@ fn code(selection: &Selection) -> u8 {
 }
 
 /// What was selected, with every verdict on the way.
-pub(super) fn selection(selection: &Selection, pinned: bool, as_json: bool) -> u8 {
+pub(super) fn selection(counting: &Counting, pinned: bool, as_json: bool) -> u8 {
+    let selection = &counting.selection;
     if as_json {
-        json(selection_object(selection, pinned));
+        json(selection_object(counting, pinned));
         return code(selection);
     }
-    for (number, verdict) in selection.verdicts.iter().enumerate() {
+    for (number, (verdict, silent)) in selection.verdicts.iter().zip(&counting.silent).enumerate() {
         draft(number, verdict);
+        named("said nothing about it", silent);
     }
+    named("not counted, the chain does not hold", &counting.broken);
     match &selection.shipped {
         Ok(shipped) => line(&format!(
             "{}  draft {} by {}",
@@ -53,7 +57,9 @@ pub(super) fn selection(selection: &Selection, pinned: bool, as_json: bool) -> u
     code(selection)
 }
 
-fn selection_object(selection: &Selection, pinned: bool) -> Object {
+fn selection_object(counting: &Counting, pinned: bool) -> Object {
+    let selection = &counting.selection;
+    let ids = |ids: &BTreeSet<String>| Value::from(ids.iter().map(String::as_str).collect::<Vec<_>>());
     let shipped = selection.shipped.as_ref().ok().map(|shipped| {
         Object::new()
             .with("index", shipped.index as u64)
@@ -68,6 +74,8 @@ fn selection_object(selection: &Selection, pinned: bool) -> Object {
         .with("refused", refused.flatten())
         .with("runs_n", selection.runs_n as u64)
         .with("roster_pinned", pinned)
+        .with("chains_broken", ids(&counting.broken))
+        .with("silent", counting.silent.iter().map(ids).collect::<Vec<Value>>())
         .with("verdicts", selection.verdicts.iter().map(Verdict::to_value).collect::<Vec<Value>>())
         .with("exit_code", i64::from(code(selection)))
 }

@@ -6,6 +6,7 @@ use crate::{exit, output};
 use canon::{Object, Value};
 use ledger::identity::PublicKey;
 use peers::quorum::{Committed, Question, Roster, Selection, Selector, Upheld, Verdict, challenge_rerun};
+use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -88,8 +89,28 @@ pub(super) struct ChallengeArgs {
     json: bool,
 }
 
+/// What came of counting, and who of the roster could not be counted.
+pub(super) struct Counting {
+    pub(super) selection: Selection,
+    /// Their chains do not hold.
+    pub(super) broken: BTreeSet<String>,
+    /// Of each verdict, who said nothing about the draft.
+    pub(super) silent: Vec<BTreeSet<String>>,
+}
+
+/// Who of the roster is named nowhere in a verdict.
+fn silent(verdict: &Verdict, roster: &Roster, broken: &BTreeSet<String>) -> BTreeSet<String> {
+    let spoke = |id: &&String| {
+        let sets = [&verdict.camp_pass, &verdict.camp_fail, &verdict.equivocators, broken];
+        sets.iter().any(|set| set.contains(*id))
+            || verdict.rejected.iter().any(|(rejected, _)| rejected == *id)
+    };
+    roster.keys().filter(|id| !spoke(id)).cloned().collect()
+}
+
 /// What is selected when the statements of a panel are counted.
-pub(super) fn select(panel: &Panel, roster: Roster, opened: Option<&Opened>) -> Result<Selection, String> {
+pub(super) fn select(panel: &Panel, roster: Roster, opened: Option<&Opened>) -> Result<Counting, String> {
+    let chains = panel.chains(&roster)?;
     let suite = suite_of(&panel.spec)?;
     let committed = opened.map(|opened| Committed {
         entry: &opened.entry,
@@ -104,16 +125,24 @@ pub(super) fn select(panel: &Panel, roster: Roster, opened: Option<&Opened>) -> 
         committed,
         is_reserved: &is_reserved,
     };
-    let mut selector = Selector::new(&question, roster);
+    let mut selector = Selector::new(&question, roster.clone());
     while let Some((draft, _)) = selector.next() {
-        let statements = panel.statements(draft)?;
-        selector.judge(&statements);
+        selector.judge(&chains.voices(&panel.task.task_id, draft.code.digest()));
     }
-    Ok(selector.finish())
+    let selection = selector.finish();
+    let silent = selection.verdicts.iter().map(|verdict| silent(verdict, &roster, &chains.broken)).collect();
+    Ok(Counting { selection, broken: chains.broken, silent })
 }
 
 fn of(panel: &Panel, given: Option<&PathBuf>) -> Result<Roster, String> {
-    roster(given.unwrap_or(&panel.own_roster()))
+    let own = panel.own_roster();
+    if given.is_none() && !own.exists() {
+        return Err(
+            "nobody of this panel was started by `run`: --roster says who may judge, with which keys"
+                .to_owned(),
+        );
+    }
+    roster(given.unwrap_or(&own))
 }
 
 pub(super) fn run(args: &VerdictArgs) -> u8 {
@@ -124,7 +153,7 @@ pub(super) fn run(args: &VerdictArgs) -> u8 {
         Ok((select(&panel, roster, opened.as_ref())?, args.counted.roster.is_some()))
     };
     match told() {
-        Ok((selection, pinned)) => say::selection(&selection, pinned, args.json),
+        Ok((counting, pinned)) => say::selection(&counting, pinned, args.json),
         Err::<_, String>(why) => output::usage(&why),
     }
 }
@@ -136,7 +165,7 @@ fn about(panel: &Panel, roster: &Roster, number: usize) -> Result<Verdict, Strin
     let bound = suite.bind(&panel.task, &is_reserved).map_err(|unbound| unbound.code().to_owned())?;
     let majority = NonZeroUsize::MIN.saturating_add(roster.len() / 2);
     Ok(peers::quorum::form_verdict(
-        &panel.statements(draft)?,
+        &panel.chains(roster)?.voices(&panel.task.task_id, draft.code.digest()),
         roster,
         &bound.binding(&draft.code),
         panel.quorum.unwrap_or(majority),
@@ -156,7 +185,14 @@ fn challenged(args: &ChallengeArgs) -> Result<u8, String> {
     let roster = of(&panel, args.counted.roster.as_ref())?;
     let other = of(&second, args.second_roster.as_ref())?;
     let opened = args.counted.commitment.open()?;
-    let shipped = select(&panel, roster.clone(), opened.as_ref())?.shipped.map_or(0, |shipped| shipped.index);
+    let counting = select(&panel, roster.clone(), opened.as_ref())?;
+    let shipped = counting.selection.shipped.map_or(0, |shipped| shipped.index);
+    if let Some((id, _)) = other.iter().find(|(_, key)| roster.values().any(|known| known == *key)) {
+        let id = canon::shown(id.as_bytes());
+        return Err(format!(
+            "{id} of the second panel judged in the first, too: a challenge needs other keys"
+        ));
+    }
     let number = args.draft.unwrap_or(shipped);
     let first = about(&panel, &roster, number)?;
     let digest = first.binding.draft;
