@@ -181,6 +181,13 @@ fn pass_gate(
     };
     let zero = || stored(io::Error::new(io::ErrorKind::InvalidInput, "a value holds a NUL byte"));
     let argv = launch.template.expand(&filling).ok_or_else(zero)?;
+    // A slip of the pen consumes nothing: the claim comes later.
+    let program = argv.first().map_or("", String::as_str);
+    if !is_there(program, launch) {
+        return Err(LaunchError::NotStarted(format!(
+            "{program}: there is no such program; nothing was consumed"
+        )));
+    }
     for (name, value) in [
         ("receipt.json", launch.receipt.clone()),
         ("trust_card.json", launch.card.clone()),
@@ -193,6 +200,15 @@ fn pass_gate(
     claim(folder, launch.receipt)?;
     drop(lock);
     Ok((receipt, argv))
+}
+
+/// Whether the program of the agent's command can be found, as the keeper will look for it.
+fn is_there(program: &str, launch: &Launch<'_>) -> bool {
+    if program.contains('/') {
+        return launch.cwd.join(program).is_file();
+    }
+    let path = launch.env.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path);
+    path.is_some_and(|path| std::env::split_paths(path).any(|folder| folder.join(program).is_file()))
 }
 
 /// What the agent may read of the delivery: never the check.

@@ -73,8 +73,8 @@ impl Job {
             .stderr(Stdio::piped())
             .spawn()
             .map_err(|error| Refusal::new(Wrong::NotRun, error.to_string()))?;
-        let mut child = Held(child);
-        let talk = talk(&mut child.0, self.stdin);
+        let mut child = Held { child, told: false };
+        let talk = talk(&mut child.child, self.stdin);
         let why = tokio::select! {
             said = talk => return heard(said),
             () = tokio::time::sleep(self.limit) => Wrong::TimedOut,
@@ -141,12 +141,19 @@ fn answer(printed: &[u8]) -> Option<Value> {
 
 /// A command that is told to end when nobody waits for it any more, as when the client has gone: in order, so that a run
 /// signs what happened.
-struct Held(Child);
+struct Held {
+    child: Child,
+    /// Once: a second signal would end it at once, before it has signed.
+    told: bool,
+}
 
 impl Held {
-    fn tell(&self) {
+    fn tell(&mut self) {
+        if std::mem::replace(&mut self.told, true) {
+            return;
+        }
         // Without a number it has been waited for; with one, the number is still its own.
-        let pid = self.0.id().and_then(|pid| rustix::process::Pid::from_raw(pid.cast_signed()));
+        let pid = self.child.id().and_then(|pid| rustix::process::Pid::from_raw(pid.cast_signed()));
         if let Some(pid) = pid {
             let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
         }
@@ -162,8 +169,8 @@ impl Drop for Held {
 /// Ends it in order; then at once.
 async fn end(child: &mut Held) {
     child.tell();
-    if tokio::time::timeout(GRACE, child.0.wait()).await.is_err() {
-        let _ = child.0.kill().await;
+    if tokio::time::timeout(GRACE, child.child.wait()).await.is_err() {
+        let _ = child.child.kill().await;
     }
 }
 

@@ -76,7 +76,7 @@ pub(crate) const TOOLS: &[Tool] = &[
         name: "run_suite",
         title: "Judge a workspace by a suite",
         text: "Freezes a copy of the workspace, runs the suite's checks on it in a sandbox, and signs the result into a fresh \
-               run directory. Accepted only when every check passed.",
+run directory. Accepted only when every check passed.",
         takes: || {
             (
                 json!({
@@ -97,7 +97,7 @@ pub(crate) const TOOLS: &[Tool] = &[
         name: "check_suite",
         title: "Run a candidate against a suite that is data",
         text: "Calls the candidate's function with the suite's arguments in a process of its own and compares what it returns; \
-               the expected values never enter that process. Says which test failed first, never what was expected.",
+the expected values never enter that process. Says which test failed first, never what was expected.",
         takes: || (merged(json!({ "candidate": text("the source") }), candidate()), &["suite", "candidate"]),
         read_only: true,
         job: calls::check_suite,
@@ -124,7 +124,7 @@ pub(crate) const TOOLS: &[Tool] = &[
         name: "gauge",
         title: "Ask how good a suite is",
         text: "Runs a reference, which the suite must accept, and known-bad stubs, all of which it must refuse. Accepted shows only \
-               that the suite does not accept everything.",
+that the suite does not accept everything.",
         takes: || {
             let members = json!({
                 "reference": text("source that is known to be right"),
@@ -141,7 +141,7 @@ pub(crate) const TOOLS: &[Tool] = &[
         title: "Let several executors judge drafts",
         text: "Each executor is a process with a key and a chain of its own; the first draft that a majority passes ships, and \
                whoever said otherwise is named. Holds while less than half of the keys lie and the suite is right; executors of one \
-               machine are one party.",
+machine are one party.",
         takes: || {
             let members = json!({
                 "drafts": texts("sources, in the order in which they are tried"),
@@ -158,7 +158,7 @@ pub(crate) const TOOLS: &[Tool] = &[
         name: "verify_receipts",
         title: "Check receipts offline",
         text: "Checks a run directory or a chain file again: signatures, links, verdicts, calls. Without expect_head a chain \
-               whose tail was cut off still verifies, and the answer says so (not_anchored).",
+whose tail was cut off still verifies, and the answer says so (not_anchored).",
         takes: || {
             (
                 json!({
@@ -178,7 +178,7 @@ pub(crate) const TOOLS: &[Tool] = &[
     Tool {
         name: "show_receipt",
         title: "Show what was signed",
-        text: "Checks receipts again and gives every entry beside the verdict. What entries say is worth no more than that                verdict.",
+        text: "Checks receipts again and gives every entry beside the verdict. What entries say is worth no more than that verdict.",
         takes: || (json!({ "path": path("a run directory, or a chain file") }), &["path"]),
         read_only: true,
         job: calls::show_receipt,

@@ -5,8 +5,9 @@ mod write;
 use crate::output::{Tone, paint};
 use crate::verify::read_regular;
 use crate::{exit, output};
-use canon::{Object, Reader, Value, canonical};
+use canon::{Digest, Object, Reader, Value, canonical};
 use ledger::identity::PublicKey;
+use ledger::{Mode, logbook};
 use peers::consent::{Audit, audit_chain, plaintext};
 use std::path::{Path, PathBuf};
 
@@ -52,19 +53,28 @@ enum Verb {
         /// Its nonce, which may not stand there either.
         #[arg(long, value_name = "FILE", requires = "persona")]
         nonce: Option<PathBuf>,
+        /// The chain must end in this head (64 hex); without it, entries cut off its end do not show.
+        #[arg(long, value_name = "HEX", value_parser = head)]
+        expect_head: Option<Digest>,
         /// The answer as one JSON object.
         #[arg(long)]
         json: bool,
     },
 }
 
+fn head(text: &str) -> Result<Digest, String> {
+    Digest::parse(text).map_err(|_| "64 lowercase hex digits are needed".to_owned())
+}
+
 /// Runs the verb and returns its exit code.
 pub(crate) fn run(args: &Args) -> u8 {
-    let (chain, key, persona, nonce, json) = match &args.verb {
+    let (chain, key, persona, nonce, expected, json) = match &args.verb {
         Verb::Grant(args) => return write::grant(args),
         Verb::Withdraw(args) => return write::withdraw(args),
         Verb::Erase(args) => return write::erase(args),
-        Verb::Audit { chain, key, persona, nonce, json } => (chain, key, persona, nonce, json),
+        Verb::Audit { chain, key, persona, nonce, expect_head, json } => {
+            (chain, key, persona, nonce, expect_head, json)
+        }
     };
     let Ok(key) = PublicKey::parse(key) else {
         return output::usage("--key is no public key of 64 hex digits");
@@ -87,6 +97,24 @@ pub(crate) fn run(args: &Args) -> u8 {
         Ok(audit) => audit,
         Err(failures) => return broken(&failures, *json),
     };
+    let head = logbook::verify(&chain, &key, Mode::Strict).head;
+    if expected.is_some_and(|expected| expected != head) {
+        output::refused(
+            &format!("consent_chain_other_head: the chain ends in {}", head.to_hex()),
+            "entries were cut off its end, or were added: ask who keeps it",
+        );
+        return exit::FAILED;
+    }
+    // Nothing on the chain is nothing that could be in order.
+    if audit.subjects.is_empty() && audit.problems.is_empty() {
+        output::refused("nobody granted anything on this chain", "is it the chain of consent?");
+        return exit::FAILED;
+    }
+    if expected.is_none() && !*json {
+        let said =
+            format!("head {} (not anchored: --expect-head shows whether its end is there)", head.to_hex());
+        output::line(&paint(&output::hanging("", &said), Tone::Quiet));
+    }
     let leaks = secret.map(|(persona, nonce)| leaks(&chain, &persona, &nonce));
     tell(&audit, leaks.as_deref(), *json)
 }

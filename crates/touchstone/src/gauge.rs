@@ -116,11 +116,12 @@ fn words(gauged: &Gauged, score: Option<&Score>) {
     for (index, seen) in gauged.stubs.iter().enumerate() {
         said(&format!("stub {}", index + 1), seen, false);
     }
-    let (word, tone) = if gauged.gauge.ok() { ("ok", Tone::Good) } else { ("not ok", Tone::Bad) };
-    line(&hanging(
-        "",
-        &format!("{}: shows only that the suite does not accept everything", paint(word, tone)),
-    ));
+    let (word, tone, why) = match (gauged.gauge.ok(), gauged.reference.ok) {
+        (true, _) => ("ok", Tone::Good, "shows only that the suite does not accept everything"),
+        (false, false) => ("not ok", Tone::Bad, "the reference is refused: it is wrong, or the suite is"),
+        (false, true) => ("not ok", Tone::Bad, "the suite accepts what is known to be wrong"),
+    };
+    line(&hanging("", &format!("{}: {why}", paint(word, tone))));
     if let Some(score) = score {
         of_mutants(score);
     }

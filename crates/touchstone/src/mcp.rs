@@ -76,7 +76,7 @@ fn desk(args: &Args) -> Result<Desk, String> {
 
 /// The token of a file, or a fresh one in a file that was not there.
 fn token(file: &Path) -> Result<String, String> {
-    use std::os::unix::fs::OpenOptionsExt as _;
+    use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
     let failed = |error: std::io::Error| format!("--token-file {}: {error}", file.display());
     match std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(file) {
         Ok(mut made) => {
@@ -85,6 +85,10 @@ fn token(file: &Path) -> Result<String, String> {
             Ok(token)
         }
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+            let mode = std::fs::metadata(file).map_err(failed)?.permissions().mode();
+            if mode & 0o077 != 0 {
+                return Err(format!("--token-file {}: others can read it: chmod 600", file.display()));
+            }
             let text = std::fs::read_to_string(file).map_err(failed)?;
             let token = text.trim_end_matches(['\r', '\n']);
             let plain = token.bytes().all(|byte| byte.is_ascii_graphic());

@@ -25,7 +25,8 @@ pub(crate) struct Args {
 /// Runs the verb and returns its exit code.
 pub(crate) fn run(args: &Args) -> u8 {
     let reasons = all();
-    let wanted = args.code.as_deref().unwrap_or_default();
+    // As it stands on the screen: a value may follow the code.
+    let wanted = args.code.as_deref().unwrap_or_default().split(':').next().unwrap_or_default();
     let found: BTreeMap<&String, &Reason> = match reasons.get_key_value(wanted) {
         Some((code, reason)) => BTreeMap::from([(code, reason)]),
         None => reasons.iter().filter(|(code, _)| code.starts_with(wanted)).collect(),

@@ -31,6 +31,9 @@ fn row(line: &[u8]) -> Result<Row, String> {
     let value =
         Reader::strict().with_limits(limits).read(line).map_err(|error| error.fault.code().to_owned())?;
     let members = value.as_object().ok_or("a row is an object")?;
+    if members.get("tests").is_some() && members.get("candidate").is_none() {
+        return Err("this is a suite and no row: give --suite FILE --candidate FILE".to_owned());
+    }
     if let Some((name, _)) = members.iter().find(|(name, _)| !MEMBERS.contains(name)) {
         return Err(format!("unknown member {}", canon::shown(name.as_bytes())));
     }

@@ -279,10 +279,17 @@ fn how_an_agent_may_end() {
 
 #[test]
 fn what_cannot_be_started_or_stored() {
+    // A program that is not there is a slip of the pen, and consumes nothing.
     let missing = Stand::new(&equals(ANSWER), "");
-    fs::remove_file(missing.path("agent.sh")).unwrap();
+    let agent = missing.path("agent.sh");
+    let text = fs::read(&agent).unwrap();
+    fs::remove_file(&agent).unwrap();
     assert_eq!(missing.run(&[]), not_started("launch_not_started", 22));
-    assert_eq!(missing.events(), ["DELEGATE_START", "GATE_PASS", "AGENT_START", "AGENT_ERROR"]);
+    assert_eq!(missing.events(), ["DELEGATE_START"]);
+    // One that is there and cannot be started was claimed.
+    fs::write(&agent, text).unwrap();
+    assert_eq!(missing.run(&[]), not_started("launch_not_started", 22));
+    assert_eq!(missing.events()[2..], ["GATE_PASS", "AGENT_START", "AGENT_ERROR"]);
     assert_eq!(missing.run(&[]), not_started("launch_consumed", 20));
     let blocked = Stand::new(&equals(ANSWER), "");
     fs::write(blocked.path("runs"), "a file").unwrap();

@@ -176,7 +176,13 @@ fn candidates_are_judged_by_suites_that_are_data() {
         (bad, bad, "not_fixed"),
         (good, bad, "not_fixed"),
     ] {
-        assert_eq!(says("verify_fix", &[&suite, &source("draft", draft), &source("fix", fix)]).0, word);
+        let (said, text) = says("verify_fix", &[&suite, &source("draft", draft), &source("fix", fix)]);
+        assert_eq!(said, word);
+        assert_eq!(
+            text.contains("\"exit_code\":0"),
+            matches!(word, "fixed" | "nothing_was_broken"),
+            "{text}"
+        );
     }
     assert_eq!(says("gauge", &[&suite, &source("reference", good)]).0, "accepted");
     let stubs = format!("\"stubs\":[\"{bad}\",\"{good}\"]");
@@ -386,11 +392,20 @@ fn the_port_is_for_who_has_the_token_and_for_no_page() {
     }
     let mode = fs::metadata(stage.path("token")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
+    // A token that others can read is none.
+    fs::set_permissions(stage.path("token"), fs::Permissions::from_mode(0o644)).unwrap();
+    let mut open = touchstone();
+    open.args(["mcp", "--http", "0", "--token-file"]).arg(stage.path("token")).stdin(Stdio::null());
+    let output = open.output().unwrap();
+    assert!(
+        output.status.code() == Some(64) && String::from_utf8_lossy(&output.stderr).contains("chmod 600")
+    );
     // A token that anybody guesses, and one without a port, are wrong use.
     for (words, token) in
         [(&["--http", "0"][..], "short\n"), (&["--http", "0"], "two words of a token\n"), (&[], "x")]
     {
         stage.write("weak", token);
+        fs::set_permissions(stage.path("weak"), fs::Permissions::from_mode(0o600)).unwrap();
         let mut command = touchstone();
         command.arg("mcp").args(words).arg("--token-file").arg(stage.path("weak"));
         assert_eq!(command.stdin(Stdio::null()).output().unwrap().status.code(), Some(64), "{token}");

@@ -116,6 +116,32 @@ fn consent_chains_of_the_vectors() {
     }
 }
 
+/// Nothing on a chain is nothing that could be in order, and a tail that is gone shows with a head from elsewhere.
+#[test]
+fn an_audit_of_nothing_or_of_a_cut_chain_is_not_in_order() {
+    let root = tempfile::tempdir().unwrap();
+    let chain = root.path().join("chain.ndjson");
+    let case = &lines("consent.ndjson")[0];
+    let (text, key) = (vectors::text(case, "chain"), vectors::text(case, "pub_hex"));
+    let audit = |chain_text: &str, options: &[&str]| {
+        fs::write(&chain, chain_text).unwrap();
+        let words = ["consent", "audit", "--key", key, chain.to_str().unwrap()];
+        let output = touchstone().args(words).args(options).output().unwrap();
+        let said = [output.stdout, output.stderr].concat();
+        (output.status.code(), String::from_utf8(said).unwrap())
+    };
+    let (code, said) = audit("", &[]);
+    assert!(code == Some(1) && said.contains("nobody granted anything"), "{said}");
+    let (_, said) = audit(text, &[]);
+    let head = said.split("head ").nth(1).unwrap().split(' ').next().unwrap().to_owned();
+    assert!(said.contains("anchored: --expect-head"), "{said}");
+    let (code, _) = audit(text, &["--expect-head", &head]);
+    assert_ne!(code, Some(1));
+    let other = "0".repeat(64);
+    let (code, said) = audit(text, &["--expect-head", &other]);
+    assert!(code == Some(1) && said.contains("consent_chain_other_head"), "{said}");
+}
+
 #[test]
 fn plaintext_of_a_persona_is_found() {
     let root = tempfile::tempdir().unwrap();
