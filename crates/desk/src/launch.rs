@@ -12,7 +12,7 @@ use peers::controller::{Filling, LaunchCheck, NotAuthorising, Template};
 use peers::delegation::{Asked, Desk, Receipt, Undelivered, verify_delivery};
 use std::ffi::OsString;
 use std::fs::{DirBuilder, File, OpenOptions};
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -158,6 +158,12 @@ fn pass_gate(
     let stored = LaunchError::NotStored;
     let make = |folder: &Path| DirBuilder::new().recursive(true).mode(0o700).create(folder);
     make(folder).map_err(stored)?;
+    if !std::fs::symlink_metadata(folder).map_err(stored)?.is_dir() {
+        return Err(stored(io::Error::new(
+            io::ErrorKind::NotADirectory,
+            "the folder of the request is a link",
+        )));
+    }
     let lock = OpenOptions::new()
         .create(true)
         .truncate(false)
@@ -249,7 +255,24 @@ fn request_folder(request_id: Option<&str>) -> Result<&str, LaunchError> {
 /// Appends one event and waits until it is on disk.
 fn append_event(folder: &Path, event: &str, detail: Object) -> io::Result<()> {
     let line = detail.with("event", event).with("ts_ms", store::now_ms());
-    let mut file = OpenOptions::new().create(true).append(true).mode(0o600).open(folder.join(EVENTS))?;
+    // No link is followed and no pipe waited for: whoever put one there gets no line and holds nobody.
+    let flags = (rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK).bits().cast_signed();
+    let path = folder.join(EVENTS);
+    let mut file =
+        OpenOptions::new().create(true).read(true).append(true).mode(0o600).custom_flags(flags).open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "the events are no file"));
+    }
+    // A line that a crash cut off stays what it is, and the next one begins anew.
+    let torn = file.seek(SeekFrom::End(0))?.checked_sub(1);
+    if let Some(last) = torn {
+        file.seek(SeekFrom::Start(last))?;
+        let mut byte = [0];
+        file.read_exact(&mut byte)?;
+        if byte != *b"\n" {
+            file.write_all(b"\n")?;
+        }
+    }
     file.write_all(&json_line(&line.into()))?;
     file.sync_all()?;
     File::open(folder)?.sync_all()

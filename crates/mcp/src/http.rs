@@ -10,10 +10,13 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
+use tokio::signal::unix::{SignalKind, signal};
 
 /// Most bytes of a request.
 const REQUEST_BYTES_MAX: usize = 16 << 20;
-/// Most connections at once; others wait in the queue of the system.
+/// How long clients may take to end once the server is told to.
+const GRACE: std::time::Duration = std::time::Duration::from_secs(5);
+/// Where the tools are.
 const PATH: &str = "/mcp";
 
 /// Where and for whom the server listens.
@@ -34,6 +37,9 @@ pub(crate) fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
 /// The port is taken, or the threads could not be started.
 pub fn serve_http(desk: Desk, door: Door, told: impl FnOnce(SocketAddr)) -> std::io::Result<()> {
     runtime()?.block_on(async {
+        // Before anybody is told: who is told may end us at once.
+        let (mut interrupt, mut terminate) =
+            (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
         let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, door.port)).await?;
         told(listener.local_addr()?);
         let config = StreamableHttpServerConfig::default()
@@ -48,22 +54,22 @@ pub fn serve_http(desk: Desk, door: Door, told: impl FnOnce(SocketAddr)) -> std:
         let token: Arc<str> = door.token.into();
         let router =
             axum::Router::new().nest_service(PATH, service).layer(from_fn_with_state(token, with_token));
+        let asked = Arc::new(tokio::sync::Notify::new());
+        let told = Arc::clone(&asked);
         let end = async move {
-            end_asked().await;
-            ended.cancel();
-        };
-        axum::serve(listener, router).with_graceful_shutdown(end).await
-    })
-}
-
-async fn end_asked() {
-    use tokio::signal::unix::{SignalKind, signal};
-    match (signal(SignalKind::interrupt()), signal(SignalKind::terminate())) {
-        (Ok(mut interrupt), Ok(mut terminate)) => {
             tokio::select! { _ = interrupt.recv() => (), _ = terminate.recv() => () }
-        }
-        _ => std::future::pending().await,
-    }
+            ended.cancel();
+            told.notify_one();
+        };
+        let served = axum::serve(listener, router).with_graceful_shutdown(end);
+        // A client that never ends its request does not keep the server.
+        let late = async {
+            asked.notified().await;
+            tokio::time::sleep(GRACE).await;
+            Ok(())
+        };
+        tokio::select! { ended = served => ended, ended = late => ended }
+    })
 }
 
 async fn with_token(State(token): State<Arc<str>>, request: Request, next: Next) -> Response {

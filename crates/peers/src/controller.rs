@@ -69,6 +69,17 @@ const SHELLS: [&str; 19] = [
     "elvish",
 ];
 
+/// Programs that hand text on to a shell, or run it in some other way. No list of them is whole: who writes a template answers for
+/// what its program does with a text.
+const RUNNERS: [&str; 25] = [
+    "rbash", "lksh", "yash", "posh", "script", "su", "sudo", "doas", "runuser", "ssh", "watch", "xargs",
+    "parallel", "expect", "awk", "gawk", "mawk", "nawk", "at", "batch", "tmux", "screen", "socat", "gdb",
+    "vim",
+];
+
+/// Words in an option that takes a command.
+const COMMAND_WORDS: [&str; 3] = ["command", "exec", "eval"];
+
 /// Options of any program that take a program as text.
 const PROGRAM_OPTIONS: [&str; 4] = ["-c", "-e", "--eval", "--print"];
 
@@ -123,6 +134,7 @@ impl Template {
         fixed_program(program)?;
         let arguments = rest.iter().map(|argument| pieces(argument)).collect::<Result<Vec<_>, _>>()?;
         no_dynamic_program(&name_of(program), &arguments)?;
+        no_runner_of_text(&name_of(program), &arguments)?;
         no_bare_text(&arguments)?;
         let uses_answer =
             |piece: &Piece| matches!(piece, Piece::Slot(Placeholder::Answer | Placeholder::ContextPath));
@@ -228,6 +240,22 @@ fn no_dynamic_program(program: &str, arguments: &[Vec<Piece>]) -> Result<(), Unt
         has_slot(pieces) && (PROGRAM_OPTIONS.iter().any(|asks| option.starts_with(asks)) || bundle(option))
     });
     if follows || attached { Err(Untemplated::DynamicProgram) } else { Ok(()) }
+}
+
+/// Free text and something that runs text do not stand in one template, wherever either of them stands: `nice bash -c -- {answer}`,
+/// `nice env -S{answer}`, `script -qc{answer}`, `tar --checkpoint-action=exec={answer}`.
+fn no_runner_of_text(program: &str, arguments: &[Vec<Piece>]) -> Result<(), Untemplated> {
+    let free = |piece: &Piece| matches!(piece, Piece::Slot(Placeholder::Task | Placeholder::Answer));
+    let runs = |name: &str| SHELLS.contains(&name) || RUNNERS.contains(&name);
+    let names_one = |pieces: &Vec<Piece>| matches!(&pieces[..], [Piece::Text(text)] if runs(&name_of(text)));
+    let takes_command = |pieces: &Vec<Piece>| {
+        let option = pieces.first().map(Piece::text).unwrap_or_default().to_ascii_lowercase();
+        let asks = option.starts_with('-') && COMMAND_WORDS.iter().any(|word| option.contains(word));
+        asks && pieces.iter().any(free)
+    };
+    let text = arguments.iter().flatten().any(free);
+    let run = runs(program) || arguments.iter().any(names_one) || arguments.iter().any(takes_command);
+    if text && run { Err(Untemplated::DynamicProgram) } else { Ok(()) }
 }
 
 /// An argument that is the task or the answer and nothing else stands after `--`.

@@ -167,7 +167,14 @@ pub fn without_desk(given: Variables) -> Variables {
 pub fn without_keys(given: Variables) -> Variables {
     let keys: Vec<Vec<u8>> = keys(&given).into_iter().map(<[u8]>::to_vec).collect();
     let keys = keys.iter().map(Vec::as_slice).collect();
-    let kept = |(name, value): &(OsString, OsString)| !among(name, &SECRETS) && !holds_a_key(value, &keys);
+    // Other providers' names follow the same habit.
+    let named = |name: &OsString| {
+        let name = name.to_string_lossy().to_ascii_uppercase();
+        ["_API_KEY", "_APIKEY", "_API_TOKEN"].iter().any(|habit| name.contains(habit))
+    };
+    let kept = |(name, value): &(OsString, OsString)| {
+        !among(name, &SECRETS) && !named(name) && !holds_a_key(value, &keys)
+    };
     without_desk(given).into_iter().filter(kept).collect()
 }
 

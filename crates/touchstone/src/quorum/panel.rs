@@ -205,7 +205,8 @@ pub(super) fn chains(folder: &Path) -> Result<Vec<(String, Vec<u8>)>, String> {
     }
     let chain = |id: String| {
         let path = folder.join(format!("{}.ndjson", plain(&id)?));
-        let file = read_regular(&path, FILE_BYTES_MAX).map_err(|why| format!("{}: {why}", path.display()))?;
+        // A link or a pipe in place of a chain is one that does not hold; it keeps nobody else from being counted.
+        let file = read_regular(&path, FILE_BYTES_MAX).unwrap_or_else(|_| b"unreadable\n".to_vec());
         Ok((id, file))
     };
     names.into_iter().map(chain).collect()

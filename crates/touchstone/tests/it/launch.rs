@@ -291,6 +291,28 @@ fn what_cannot_be_started_or_stored() {
     assert_eq!(missing.run(&[]), not_started("launch_not_started", 22));
     assert_eq!(missing.events()[2..], ["GATE_PASS", "AGENT_START", "AGENT_ERROR"]);
     assert_eq!(missing.run(&[]), not_started("launch_consumed", 20));
+    // A pipe or a link in place of the events, or of the folder, holds nobody and gets nothing.
+    for put in [
+        "mkfifo runs/req-1/events.jsonl",
+        "ln -s ../../away runs/req-1/events.jsonl",
+        "rm -r runs/req-1; ln -s ../away.d runs/req-1",
+    ] {
+        let trapped = Stand::new(&equals(ANSWER), "");
+        fs::create_dir_all(trapped.path("runs/req-1")).unwrap();
+        fs::create_dir(trapped.path("away.d")).unwrap();
+        let status = Command::new("sh").arg("-c").arg(put).current_dir(trapped.path(".")).status().unwrap();
+        assert!(status.success(), "{put}");
+        assert_eq!(trapped.run(&[]), not_started("launch_not_stored", 22), "{put}");
+        assert!(!trapped.path("away").exists() && fs::read_dir(trapped.path("away.d")).unwrap().count() == 0);
+    }
+    // A line that a crash cut off is not gone on with.
+    let torn = Stand::new(&equals(ANSWER), "");
+    fs::create_dir_all(torn.path("runs/req-1")).unwrap();
+    fs::write(torn.path("runs/req-1/events.jsonl"), "{\"event\":\"DELEG").unwrap();
+    assert_eq!(torn.run(&[]), (Some(0), String::new(), true));
+    let text = fs::read_to_string(torn.path("runs/req-1/events.jsonl")).unwrap();
+    assert_eq!(text.lines().next(), Some("{\"event\":\"DELEG"));
+    assert_eq!(text.lines().count(), 5);
     let blocked = Stand::new(&equals(ANSWER), "");
     fs::write(blocked.path("runs"), "a file").unwrap();
     assert_eq!(blocked.run(&[]), not_started("launch_not_stored", 22));

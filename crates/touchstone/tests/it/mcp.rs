@@ -359,6 +359,9 @@ impl Served {
 
 impl Drop for Served {
     fn drop(&mut self) {
+        if self.child.try_wait().is_ok_and(|ended| ended.is_some()) {
+            return;
+        }
         let pid = rustix::process::Pid::from_child(&self.child);
         let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
         let _ = self.child.wait();
@@ -410,6 +413,25 @@ fn the_port_is_for_who_has_the_token_and_for_no_page() {
         command.arg("mcp").args(words).arg("--token-file").arg(stage.path("weak"));
         assert_eq!(command.stdin(Stdio::null()).output().unwrap().status.code(), Some(64), "{token}");
     }
+}
+
+/// Clients that never end their request do not keep the server.
+#[test]
+fn open_connections_do_not_keep_the_server() {
+    let stage = stage();
+    let mut served = Served::new(&stage);
+    let address = served.url.strip_prefix("http://").unwrap().strip_suffix("/mcp").unwrap().to_owned();
+    let open: Vec<TcpStream> = (0..50)
+        .map(|_| {
+            let mut stream = TcpStream::connect(&address).unwrap();
+            stream.write_all(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Le").unwrap();
+            stream
+        })
+        .collect();
+    let pid = rustix::process::Pid::from_child(&served.child);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    assert!(served.child.wait().unwrap().success());
+    drop(open);
 }
 
 // ------------------------------------------------------------------------------------------- other people's clients

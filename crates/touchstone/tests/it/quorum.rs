@@ -137,6 +137,9 @@ fn who_lies_is_named() {
     fs::copy(at.join("p/statements/ann.ndjson"), at.join("p/statements/dan.ndjson")).unwrap();
     let stranger = verdict(20);
     assert!(ids(&stranger, "camp_fail").iter().all(|id| id != "dan"), "{stranger:?}");
+    // A link in place of a chain stops nobody else from being counted.
+    std::os::unix::fs::symlink("/etc/passwd", at.join("p/statements/eve.ndjson")).unwrap();
+    verdict(20);
     // Without enough voices nothing is decided.
     for id in ["ann", "ben", "dan"] {
         fs::remove_file(at.join(format!("p/statements/{id}.ndjson"))).unwrap();
