@@ -3,6 +3,7 @@
 
 use crate::{Summary, lines};
 use canon::{Value, canonical};
+use desk::store::now_ms;
 use kernel::audit::{Audit, AuditContext};
 use kernel::receipt::Physical;
 use kernel::{Arrival, Kernel, Scratch};
@@ -13,7 +14,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, PoisonError};
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 use verdict::Triple;
 
 /// Records of one batch.
@@ -187,9 +188,4 @@ fn handle(
 
 fn nanoseconds(start: Instant) -> u64 {
     u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX)
-}
-
-fn now_ms() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }

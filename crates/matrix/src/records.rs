@@ -6,14 +6,13 @@
 
 use crate::Problem;
 use canon::{Digest, Object, Value, canonical};
-use desk::store::write_atomic;
+use desk::store::{now_ms, write_atomic};
 use ledger::Mode;
 use ledger::identity::{Identity, PublicKey};
 use ledger::logbook::{self, Appender};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// What a record says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -234,9 +233,4 @@ fn last_number(folder: &Path) -> io::Result<u64> {
         last = last.max(number.unwrap_or_default());
     }
     Ok(last)
-}
-
-fn now_ms() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }

@@ -66,8 +66,7 @@ impl Desk {
         let job = (tool.job)(&mut arguments, &self.0)?;
         arguments.end()?;
         let ended = job.run(&self.0.program, self.0.root.path(), context.ct.cancelled()).await?;
-        let means = (tool.means)(&ended);
-        let exit_code = exit_code(means, ended.code);
+        let (means, exit_code) = (tool.means)(&ended);
         Ok(json!({ "tool": tool.name, "exit_code": exit_code, "means": means, "answer": ended.answer }))
     }
 }
@@ -105,9 +104,4 @@ impl ServerHandler for Desk {
         };
         Ok(result.into())
     }
-}
-
-/// That of the command, but for a fix: there the draft must be refused, and the command says 20 of that.
-fn exit_code(means: &str, code: i32) -> i32 {
-    if means == "fixed" { 0 } else { code }
 }

@@ -32,42 +32,44 @@ pub(crate) struct Tool {
     takes: fn() -> (Value, &'static [&'static str]),
     read_only: bool,
     pub(crate) job: fn(&mut Arguments, &Inner) -> Result<Job, Refusal>,
-    /// The answer in a word.
-    pub(crate) means: fn(&Ended) -> &'static str,
+    /// The answer in a word, and as an exit code.
+    pub(crate) means: fn(&Ended) -> (&'static str, i32),
 }
 
 /// What exit codes mean (ruling 7).
-fn judged(ended: &Ended) -> &'static str {
-    match ended.code {
+fn judged(ended: &Ended) -> (&'static str, i32) {
+    let word = match ended.code {
         0 => "accepted",
         20 => "refused",
         21 => "inconclusive",
         22 => "infrastructure_void",
         _ => "unknown",
-    }
+    };
+    (word, ended.code)
 }
 
-fn verified(ended: &Ended) -> &'static str {
-    match ended.code {
+fn verified(ended: &Ended) -> (&'static str, i32) {
+    let word = match ended.code {
         0 => "OK",
         3 => "VOID",
         1 => "BROKEN or UNVERIFIABLE",
         _ => "unknown",
-    }
+    };
+    (word, ended.code)
 }
 
-fn known(ended: &Ended) -> &'static str {
-    if ended.code == 0 { "known" } else { "unknown" }
+fn known(ended: &Ended) -> (&'static str, i32) {
+    (if ended.code == 0 { "known" } else { "unknown" }, ended.code)
 }
 
-/// A fix is one that passes where the draft before it does not.
-fn fixed(ended: &Ended) -> &'static str {
+/// A fix is one that passes where the draft before it does not. The command was asked about both and says something else.
+fn fixed(ended: &Ended) -> (&'static str, i32) {
     let ok = |row: usize| ended.answer.get(row)?.get("ok")?.as_bool();
     match (ok(0), ok(1)) {
-        (Some(false), Some(true)) => "fixed",
-        (Some(true), Some(true)) => "nothing_was_broken",
-        (Some(_), Some(false)) => "not_fixed",
-        _ => "infrastructure_void",
+        (Some(false), Some(true)) => ("fixed", 0),
+        (Some(true), Some(true)) => ("nothing_was_broken", 20),
+        (Some(_), Some(false)) => ("not_fixed", 20),
+        _ => ("infrastructure_void", 22),
     }
 }
 
@@ -76,7 +78,7 @@ pub(crate) const TOOLS: &[Tool] = &[
         name: "run_suite",
         title: "Judge a workspace by a suite",
         text: "Freezes a copy of the workspace, runs the suite's checks on it in a sandbox, and signs the result into a fresh \
-run directory. Accepted only when every check passed.",
+               run directory. Accepted only when every check passed.",
         takes: || {
             (
                 json!({
@@ -97,7 +99,7 @@ run directory. Accepted only when every check passed.",
         name: "check_suite",
         title: "Run a candidate against a suite that is data",
         text: "Calls the candidate's function with the suite's arguments in a process of its own and compares what it returns; \
-the expected values never enter that process. Says which test failed first, never what was expected.",
+               the expected values never enter that process. Says which test failed first, never what was expected.",
         takes: || (merged(json!({ "candidate": text("the source") }), candidate()), &["suite", "candidate"]),
         read_only: true,
         job: calls::check_suite,
@@ -124,7 +126,7 @@ the expected values never enter that process. Says which test failed first, neve
         name: "gauge",
         title: "Ask how good a suite is",
         text: "Runs a reference, which the suite must accept, and known-bad stubs, all of which it must refuse. Accepted shows only \
-that the suite does not accept everything.",
+               that the suite does not accept everything.",
         takes: || {
             let members = json!({
                 "reference": text("source that is known to be right"),
@@ -141,7 +143,7 @@ that the suite does not accept everything.",
         title: "Let several executors judge drafts",
         text: "Each executor is a process with a key and a chain of its own; the first draft that a majority passes ships, and \
                whoever said otherwise is named. Holds while less than half of the keys lie and the suite is right; executors of one \
-machine are one party.",
+               machine are one party.",
         takes: || {
             let members = json!({
                 "drafts": texts("sources, in the order in which they are tried"),
@@ -158,7 +160,7 @@ machine are one party.",
         name: "verify_receipts",
         title: "Check receipts offline",
         text: "Checks a run directory or a chain file again: signatures, links, verdicts, calls. Without expect_head a chain \
-whose tail was cut off still verifies, and the answer says so (not_anchored).",
+               whose tail was cut off still verifies, and the answer says so (not_anchored).",
         takes: || {
             (
                 json!({

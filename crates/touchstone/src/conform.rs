@@ -6,6 +6,7 @@ mod text;
 
 use crate::exit;
 use crate::output::{self, Busy, line};
+use crate::stop::{self, Second};
 use canon::{Object, Value};
 use clap::Subcommand;
 use conform::load::RunBytes;
@@ -155,11 +156,7 @@ fn runs(args: &Args, case: &str) -> Result<(Vec<RunBytes>, exec::Shuffled), Prob
 /// A flag that the first interrupt sets; a second one ends the program at once.
 fn interrupt() -> Result<Arc<AtomicBool>, Problem> {
     let flag = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        let set = signal_hook::flag::register_conditional_default(signal, Arc::clone(&flag))
-            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&flag)));
-        set.map_err(|error| Problem::NotStarted(error.to_string()))?;
-    }
+    stop::on_signals(&flag, Second::Kills).map_err(|error| Problem::NotStarted(error.to_string()))?;
     Ok(flag)
 }
 

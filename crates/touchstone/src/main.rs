@@ -23,6 +23,7 @@ mod reasons;
 mod record;
 mod room;
 mod run;
+mod stop;
 mod verify;
 mod workspace;
 

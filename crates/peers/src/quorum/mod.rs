@@ -17,7 +17,9 @@ pub use attestation::{
 pub use challenge::{Challenge, OtherMatter, Upheld, challenge_rerun};
 pub use commit::{Committed, GaugeRecord, SuiteGaugeError, Ungated, commit_suite, suite_gate};
 pub use draft::{Author, Code, Draft, DraftOrderError, drafts_of_pairs};
-pub use select::{BadPanel, CannotSelect, Question, Refused, Selection, Selector, Shipped, select_by_quorum};
+pub use select::{
+    BadPanel, CannotSelect, Question, Refused, Selection, Selector, Shipped, majority, select_by_quorum,
+};
 pub use verdict::{GaugeStatus, Gauged, Verdict, form_verdict};
 
 use canon::{Digest, Value};

@@ -46,6 +46,11 @@ impl Refused {
     }
 }
 
+/// More than half of a roster: floor(k / 2) + 1 votes.
+pub fn majority(roster: &Roster) -> NonZeroUsize {
+    NonZeroUsize::MIN.saturating_add(roster.len() / 2)
+}
+
 /// What was chosen, and every verdict on the way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selection {
@@ -113,7 +118,7 @@ impl<'a> Selector<'a> {
     /// Begins. A roster of nobody decides nothing: every draft is refused.
     pub fn new(question: &Question<'a>, roster: Roster) -> Selector<'a> {
         let Question { task, suite, drafts, quorum, committed, is_reserved } = *question;
-        let majority = NonZeroUsize::MIN.saturating_add(roster.len() / 2);
+        let quorum = quorum.unwrap_or_else(|| majority(&roster));
         let mut selection = Selection {
             task_id: task.task_id.clone(),
             shipped: Err(Refused::NonePassed),
@@ -131,7 +136,7 @@ impl<'a> Selector<'a> {
         if let Err(refused) = bound {
             selection.shipped = Err(refused);
         }
-        Selector { bound: bound.ok(), drafts, roster, quorum: quorum.unwrap_or(majority), gauged, selection }
+        Selector { bound: bound.ok(), drafts, roster, quorum, gauged, selection }
     }
 
     /// The draft that every executor has to judge now; nothing when it is over.

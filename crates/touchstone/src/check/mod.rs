@@ -6,6 +6,7 @@ mod work;
 
 use crate::exit;
 use crate::output;
+use crate::stop::{self, Second};
 use crate::verify::read_regular;
 use ::check::{CheckInfraError, Language, Options, Place, Reuse};
 use desk::sandbox::{Choice, Sandbox};
@@ -76,7 +77,8 @@ impl How {
         let made = Sandbox::establish(choice, None).map_err(|why| why.to_string());
         let stop = Arc::new(AtomicBool::new(false));
         let place = made.and_then(|sandbox| {
-            stop_on_signals(&stop).map_err(|why| why.to_string())?;
+            // What runs is ended in order, so that folders and processes go with the place.
+            stop::on_signals(&stop, Second::Exits(exit::VOID)).map_err(|why| why.to_string())?;
             Ok(Place::new(sandbox).map_err(|why| why.to_string())?.ended_by(&stop))
         });
         place.map_err(|why| {
@@ -89,16 +91,6 @@ impl How {
         let reuse = if self.reuse { Reuse::Fork } else { Reuse::Fresh };
         Options { timeout: Duration::from_secs(self.timeout), reuse, ..Options::default() }
     }
-}
-
-/// The first signal ends what runs, so that folders and processes go with the place; a second one ends us at once.
-fn stop_on_signals(stop: &Arc<AtomicBool>) -> std::io::Result<()> {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        signal_hook::flag::register_conditional_shutdown(signal, i32::from(exit::VOID), Arc::clone(stop))?;
-        signal_hook::flag::register(signal, Arc::clone(stop))?;
-    }
-    Ok(())
 }
 
 /// Runs the verb and returns its exit code.

@@ -3,6 +3,8 @@
 use super::{Signing, Stage, Which, plan, print_json};
 use crate::exit;
 use crate::output::{Busy, Tone, hanging, line, now_text, paint};
+use crate::stop::Second as SecondSignal;
+use crate::stop::on_signals;
 use ::matrix::admission::{admit, recognise};
 use ::matrix::compare::{by_unit, compare};
 use ::matrix::freeze;
@@ -239,12 +241,8 @@ pub(super) fn worker(args: &WorkerArgs) -> Result<u8, Problem> {
 
 fn stop_on_signals() -> Result<Arc<AtomicBool>, Problem> {
     let stop = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        // The second signal ends the process at once; nothing is lost, outcomes are on disk by the batch.
-        signal_hook::flag::register_conditional_default(signal, Arc::clone(&stop))
-            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&stop)))
-            .map_err(Problem::ThreadNotStarted)?;
-    }
+    // After a second one nothing is lost: outcomes are on disk by the batch.
+    on_signals(&stop, SecondSignal::Kills).map_err(Problem::ThreadNotStarted)?;
     Ok(stop)
 }
 

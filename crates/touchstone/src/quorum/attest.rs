@@ -7,13 +7,12 @@ use crate::{exit, output};
 use ::check::{Candidate, CheckInfraError, Evaluator, Language};
 use canon::{Object, canonical};
 use desk::keydir;
-use desk::store::write_public_key;
+use desk::store::{now_ms, write_public_key};
 use peers::quorum::{Bound, CannotAttest, Code, Executor, Outcome, Probe};
 use rustix::process::{Signal, set_parent_process_death_signal};
 use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
@@ -137,9 +136,4 @@ fn not_attested(why: &CannotAttest<CheckInfraError>) -> u8 {
     };
     output::refused(&said, "nothing was signed about this draft; it says nothing about the draft");
     exit::VOID
-}
-
-pub(super) fn now_ms() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }

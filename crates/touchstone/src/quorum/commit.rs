@@ -1,13 +1,12 @@
 //! Committing to a suite before the first draft exists (18.4).
 
-use super::attest::now_ms;
 use super::panel::{is_reserved, object, suite_of};
 use crate::check::{suite_file, text};
 use crate::output::{Tone, line, paint};
 use crate::{exit, output};
 use canon::{Digest, Object, Value};
 use desk::keydir;
-use desk::store::write_public_key;
+use desk::store::{now_ms, write_public_key};
 use ledger::logbook::Appender;
 use peers::quorum::{GaugeRecord, SuiteGaugeError, Task, commit_suite};
 use std::io::Write as _;

@@ -5,7 +5,7 @@ use super::say;
 use crate::output;
 use crate::verify::read_regular;
 use canon::Digest;
-use peers::quorum::{Binding, Gauged, Verdict, form_verdict};
+use peers::quorum::{Binding, Gauged, Verdict, form_verdict, majority};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -56,8 +56,13 @@ impl Args {
             render: self.render_sha256,
         };
         let said = voices(&chains(&self.folder)?, &binding.task_id, binding.draft);
-        let majority = NonZeroUsize::MIN.saturating_add(roster.len() / 2);
-        Ok(form_verdict(&said, &roster, &binding, self.quorum.unwrap_or(majority), Gauged::Unchecked))
+        Ok(form_verdict(
+            &said,
+            &roster,
+            &binding,
+            self.quorum.unwrap_or_else(|| majority(&roster)),
+            Gauged::Unchecked,
+        ))
     }
 }
 

@@ -7,7 +7,6 @@ use canon::{Object, Value};
 use ledger::identity::PublicKey;
 use peers::quorum::{Committed, Question, Roster, Selection, Selector, Upheld, Verdict, challenge_rerun};
 use std::collections::BTreeSet;
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
@@ -163,12 +162,11 @@ fn about(panel: &Panel, roster: &Roster, number: usize) -> Result<Verdict, Strin
     let draft = panel.drafts.get(number).ok_or_else(|| format!("there is no draft {number}"))?;
     let suite = suite_of(&panel.spec)?;
     let bound = suite.bind(&panel.task, &is_reserved).map_err(|unbound| unbound.code().to_owned())?;
-    let majority = NonZeroUsize::MIN.saturating_add(roster.len() / 2);
     Ok(peers::quorum::form_verdict(
         &panel.chains(roster)?.voices(&panel.task.task_id, draft.code.digest()),
         roster,
         &bound.binding(&draft.code),
-        panel.quorum.unwrap_or(majority),
+        panel.quorum.unwrap_or_else(|| peers::quorum::majority(roster)),
         peers::quorum::Gauged::Unchecked,
     ))
 }

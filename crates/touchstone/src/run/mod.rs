@@ -6,6 +6,7 @@ mod probe;
 mod status;
 
 use crate::output::{self, Tone, paint};
+use crate::stop::{self, Second};
 use canon::{Value, shown};
 use desk::agents::Preset;
 use desk::gate::Judgement;
@@ -17,7 +18,6 @@ use std::ffi::OsString;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use verdict::StopReason;
 
 /// Run an agent, check its delivery, sign the verdict.
@@ -129,7 +129,9 @@ pub(crate) fn run(args: Args) -> u8 {
         Ok(events) => events,
         Err(why) => return output::usage(&why),
     };
-    if let Err(error) = stop_on_signals(&options.interrupted) {
+    // The first interrupt ends the run with a signed void entry; after a second one the chain says that the run has no end.
+    let second = Second::Exits(StopReason::Interrupted.exit_code());
+    if let Err(error) = stop::on_signals(&options.interrupted, second) {
         return output::usage(&format!("signals cannot be handled: {error}"));
     }
     if probe {
@@ -223,18 +225,6 @@ fn gated(argument: Option<&str>) -> Result<bool, String> {
         Some("0") => Ok(false),
         Some(other) => Err(format!("VACANT={}: 0 or 1 is needed", shown(other.as_bytes()))),
     }
-}
-
-/// The first interrupt ends the run with a signed void entry; a second one ends the desk at once, and what is on the
-/// chain then says that the run has no end.
-fn stop_on_signals(interrupted: &Arc<AtomicBool>) -> std::io::Result<()> {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        let code = i32::from(StopReason::Interrupted.exit_code());
-        signal_hook::flag::register_conditional_shutdown(signal, code, Arc::clone(interrupted))?;
-        signal_hook::flag::register(signal, Arc::clone(interrupted))?;
-    }
-    Ok(())
 }
 
 fn print(report: &Report, json: bool) {
